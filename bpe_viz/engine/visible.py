@@ -1,0 +1,159 @@
+"""How the bytes of a token are shown to people: nothing invisible stays invisible."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+Kind = Literal["text", "invisible", "marker", "byte"]
+
+DOTTED_CIRCLE = "◌"
+ELLIPSIS = "…"
+LONGEST_SPELLED_RUN = 2
+CACHED_TOKENS = 1 << 15
+
+SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽"}
+"""White space that has a sign of its own; all other invisible characters are written as code points."""
+
+_ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"})
+_MARK_CATEGORIES = frozenset({"Mn", "Mc", "Me"})
+
+# Drawn as nothing although their category promises ink: joiners, fillers, variation selectors, the
+# empty braille cell. U+FFFD does have ink, but would pass for text that failed to decode.
+_ESCAPED_CHARACTERS = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffd"
+    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+
+
+class Part(NamedTuple):
+    """A piece of a shown token.
+
+    kind: "text" is what the token says; "invisible" is a sign put in place of something without ink;
+        "marker" is the end-of-word marker; "byte" is a byte that is no whole character
+    """
+
+    text: str
+    kind: Kind
+
+
+Parts = tuple[Part, ...]
+
+
+def visible(content: bytes, marker: str = "", limit: int | None = None) -> str:
+    """Show a token as one line of plain text.
+
+    marker: the end-of-word marker's text if the token ends a word
+    limit: shorten to about so many characters; None: show all
+    A typed ␣ and a space look the same here; visible_parts tells them apart.
+    """
+    parts = visible_parts(content, marker)
+    return text_of(parts if limit is None else shortened(parts, limit))
+
+
+@lru_cache(maxsize=CACHED_TOKENS)
+def visible_parts(content: bytes, marker: str = "") -> Parts:
+    """Show a token in pieces, so that a painter can draw what is not text in dim ink.
+
+    marker: the end-of-word marker's text if the token ends a word
+    """
+    # surrogateescape turns each byte that is no whole character into one of U+DC80 to U+DCFF, which
+    # valid UTF-8 cannot hold: so the two never meet.
+    parts = list(_joined(_shown(content.decode("utf-8", errors="surrogateescape"))))
+    if marker:
+        parts.append(Part(marker, "marker"))
+    return tuple(parts)
+
+
+def text_of(parts: Sequence[Part]) -> str:
+    """Return the parts' text, end to end."""
+    return "".join(part.text for part in parts)
+
+
+def shortened(parts: Parts, limit: int) -> Parts:
+    """Cut the middle out of a long token and say how long it is: abcd…wxyz (120).
+
+    limit: most characters to keep, the ellipsis and the length not counted; 2 or more
+    Signs such as <U+200B> are kept or cut whole, and an accent stays with its letter.
+    The length counts characters as they are shown.
+    """
+    length = sum(len(part.text) for part in parts)
+    if length <= limit:
+        return parts
+    units = [unit for part in parts for unit in _units(part)]
+    head = _fitting(units, (limit + 1) // 2)
+    tail = _fitting(units[: len(head) - 1 : -1], limit // 2)
+    cut = [Part(ELLIPSIS, "invisible"), *reversed(tail), Part(f" ({length:,})", "invisible")]
+    return tuple(_joined([*head, *cut]))
+
+
+def code_point(character: str) -> str:
+    """Write a character as its code point: <U+200B>."""
+    return f"<U+{ord(character):04X}>"
+
+
+def _shown(text: str) -> Iterator[Part]:
+    """Yield a part for every character or run of equal invisible characters."""
+    carries_mark = False
+    for character, run in groupby(text):
+        times = sum(1 for _ in run)
+        if "\udc80" <= character <= "\udcff":
+            yield from [Part(f"<{ord(character) - 0xDC00:02X}>", "byte")] * times
+            carries_mark = False
+        elif _is_invisible(character):
+            yield from _invisible_run(SIGNS.get(character) or code_point(character), times)
+            carries_mark = False
+        elif not carries_mark and unicodedata.category(character) in _MARK_CATEGORIES:
+            yield Part(DOTTED_CIRCLE + character * times, "invisible")
+            carries_mark = True
+        else:
+            yield Part(character * times, "text")
+            carries_mark = True
+
+
+def _is_invisible(character: str) -> bool:
+    return character in _ESCAPED_CHARACTERS or unicodedata.category(character) in _ESCAPED_CATEGORIES
+
+
+def _invisible_run(sign: str, times: int) -> Iterator[Part]:
+    if times > LONGEST_SPELLED_RUN:
+        yield Part(f"{sign}×{times:,}", "invisible")
+    else:
+        yield from [Part(sign, "invisible")] * times
+
+
+def _joined(parts: Sequence[Part] | Iterator[Part]) -> Iterator[Part]:
+    """Join neighbours of kind "text"; signs stay single, so that they are never cut in two."""
+    for is_text, group in groupby(parts, key=lambda part: part.kind == "text"):
+        if is_text:
+            yield Part(text_of(list(group)), "text")
+        else:
+            yield from group
+
+
+def _units(part: Part) -> Iterator[Part]:
+    """Split a part where it may be cut: text before every character that is not a mark."""
+    if part.kind != "text":
+        yield part
+        return
+    unit = ""
+    for character in part.text:
+        if unit and unicodedata.category(character) not in _MARK_CATEGORIES:
+            yield Part(unit, "text")
+            unit = ""
+        unit += character
+    yield Part(unit, "text")
+
+
+def _fitting(units: Sequence[Part], room: int) -> list[Part]:
+    """Take units from the start while they fit, and one at least."""
+    taken: list[Part] = []
+    for unit in units:
+        room -= len(unit.text)
+        if taken and room < 0:
+            break
+        taken.append(unit)
+    return taken
