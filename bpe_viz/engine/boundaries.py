@@ -1,0 +1,164 @@
+"""When each boundary inside a pre-token falls: the whole history of a split in one array.
+
+Before any merge there is a boundary between every two base symbols. A merge removes one boundary at each place where
+it applies, and merges apply in rank order; so the rank that removes each boundary tells how the pre-token is split
+after any number of merges: at position K the boundaries of rank K and more still stand. The symbol between two of
+them is the token of the highest rank that fell between, or the base symbol if there is none.
+
+That holds for every list in which a merge never makes a pair of lower rank than its own, as every trained list is.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_viz.engine.symbols import GAP, BaseVocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bpe_viz.engine.timeline import Published
+
+STANDS = 2**62
+"""The rank of a boundary that no merge removes."""
+
+_MOST_REMEMBERED = 200_000
+
+
+class MergeRanks:
+    """Pair -> rank, for as many merges as are known; ids are base symbols, then merges in order."""
+
+    def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
+        self.n_base = n_base
+        self._rank: dict[int, int] = {}
+        self._known = 0
+        self.extend(pairs)
+
+    def __len__(self) -> int:
+        return self._known
+
+    def extend(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Learn the merges that follow. A pair that is listed twice keeps its first rank."""
+        for left, right in pairs:
+            self._rank.setdefault(left << 32 | right, self._known)
+            self._known += 1
+
+    def follow(self, published: Published) -> None:
+        """Learn what has been trained since."""
+        if published.frontier > self._known:
+            slots = published.merged_slot[self._known : published.frontier]
+            self.extend(zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True))
+
+    def of(self, left: int, right: int) -> int | None:
+        """Return the rank of a pair, None if it is no merge."""
+        return self._rank.get(left << 32 | right)
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """One pre-token's history.
+
+    symbols: (n,) int32, base symbols, GAP where the base lacks the character
+    widths:  (n,) int32, how many bytes of the pre-token each base symbol stands for
+    rank:    (n,) int64, the rank of the merge that removes the boundary before each symbol; rank[0] is STANDS
+    known:   how many merges this was worked out with
+    n_base:  ids from here on are merges
+    """
+
+    symbols: NDArray[np.int32]
+    widths: NDArray[np.int32]
+    rank: NDArray[np.int64]
+    known: int
+    n_base: int
+
+    def at(self, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return (ids, first base symbols) of the tokens after `position` merges; an id is GAP at a gap."""
+        return tokens_between(self.symbols, self.rank, position, self.n_base)
+
+
+def tokens_between(
+    symbols: NDArray[np.int32], rank: NDArray[np.int64], position: int, n_base: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (ids, first base symbols) of the tokens that the standing boundaries part; see Boundaries."""
+    if not len(symbols):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    starts = np.flatnonzero(rank >= position)
+    fallen = np.where(rank < position, rank, -1)
+    highest = np.maximum.reduceat(fallen, starts)
+    return np.where(highest >= 0, n_base + highest, symbols[starts]), starts
+
+
+class BoundaryRanks:
+    """Works out the boundaries of pre-tokens, and remembers them. One thread uses it."""
+
+    def __init__(self, base: BaseVocabulary, ranks: MergeRanks) -> None:
+        self.base = base
+        self.ranks = ranks
+        self._remembered: OrderedDict[bytes, Boundaries] = OrderedDict()
+
+    def of(self, pretoken: bytes) -> Boundaries:
+        """Return the boundaries of a pre-token (UTF-8), with all merges known now."""
+        found = self._remembered.get(pretoken)
+        if found is not None and found.known == len(self.ranks):
+            return found
+        pieces = self.base.pieces(pretoken)
+        symbols = self.base.symbols(pieces)
+        fallen = [STANDS] * len(symbols)
+        for _, boundary, rank in merges_in_order(symbols, self.ranks):
+            fallen[boundary] = rank
+        found = Boundaries(
+            np.array(symbols, dtype=np.int32),
+            np.array([len(piece) for piece in pieces], dtype=np.int32),
+            np.array(fallen, dtype=np.int64),
+            len(self.ranks),
+            self.ranks.n_base,
+        )
+        if len(self._remembered) >= _MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
+        self._remembered[pretoken] = found
+        return found
+
+
+def merges_in_order(symbols: Sequence[int], ranks: MergeRanks) -> list[tuple[int, int, int]]:
+    """Merge the lowest rank present, leftmost first, again and again.
+
+    Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol
+    before which a boundary fell, and the rank. n log n steps for n symbols.
+    """
+    n = len(symbols)
+    symbol = list(symbols)
+    left_of = list(range(-1, n - 1))
+    right_of = list(range(1, n + 1))
+    waiting: list[tuple[int, int, int, int]] = []
+
+    def offer(start: int) -> None:
+        end = right_of[start]
+        if end < n and symbol[start] != GAP and symbol[end] != GAP:
+            rank = ranks.of(symbol[start], symbol[end])
+            if rank is not None:
+                heapq.heappush(waiting, (rank, start, symbol[start], symbol[end]))
+
+    for start in range(n - 1):
+        offer(start)
+    done: list[tuple[int, int, int]] = []
+    while waiting:
+        rank, start, left, right = heapq.heappop(waiting)
+        boundary = right_of[start]
+        if symbol[start] != left or boundary >= n or symbol[boundary] != right:
+            continue  # an earlier merge took one of the two
+        symbol[start] = ranks.n_base + rank
+        symbol[boundary] = GAP
+        right_of[start] = right_of[boundary]
+        if right_of[start] < n:
+            left_of[right_of[start]] = start
+        done.append((start, boundary, rank))
+        offer(start)
+        if left_of[start] >= 0:
+            offer(left_of[start])
+    return done

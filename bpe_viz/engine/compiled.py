@@ -1,0 +1,144 @@
+"""The two ways to run the kernels: as plain Python at once, or compiled by Numba when that is ready.
+
+Numba's own cache does not see a changed callee in another file and would run the old code, so the cache folder is
+named by a hash of the kernels' source, Numba's version and the processor; the first run ever fills it in a process
+of its own, since compiling in a thread would hold the window for up to 0.2 s at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import threading
+from importlib.metadata import version
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, TypeVar
+
+from bpe_viz.engine import kernels
+
+_TWIN = "bpe_viz.engine._compiled_kernels"
+_READY = "ready"
+_Arrays = TypeVar("_Arrays", bound=NamedTuple)
+
+
+class Kernels:
+    """One way to run the kernels.
+
+    module: has the functions of kernels.py
+    compiled: whether they are compiled
+    """
+
+    def __init__(self, module: ModuleType, compiled: bool) -> None:
+        self.module: Any = module
+        self.compiled = compiled
+
+    def view(self, arrays: Any) -> Any:
+        """Return the arrays, nested tuples of them included, in the form that these kernels run fastest on.
+
+        Plain Python indexes a memoryview of an array twice as fast as the array, and gets Python integers from it.
+        Both forms share the same memory.
+        """
+        if self.compiled:
+            return arrays
+        if isinstance(arrays, tuple):
+            views = (self.view(array) for array in arrays)
+            return type(arrays)(*views) if hasattr(arrays, "_fields") else tuple(views)
+        return memoryview(arrays)
+
+
+PLAIN = Kernels(kernels, compiled=False)
+
+
+def cache_folder() -> Path:
+    """Return the user's folder for compiled kernels of exactly this source, Numba and processor."""
+    source = Path(kernels.__file__).read_bytes()
+    machine = f"{version('numba')} {sys.version_info[:2]} {platform.machine()} {platform.processor()} {_cpu_flags()}"
+    digest = hashlib.sha256(source + machine.encode()).hexdigest()[:16]
+    return _user_cache() / "bpe-viz" / f"kernels-{digest}"
+
+
+def _user_cache() -> Path:
+    if configured := os.environ.get("BPE_VIZ_CACHE"):
+        return Path(configured)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", str(Path.home() / "AppData" / "Local")))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _cpu_flags() -> str:
+    """Return what tells this processor from a lesser one that shares the same home folder."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists():
+        return ""
+    return next((line for line in cpuinfo.read_text(errors="replace").splitlines() if line.startswith("flags")), "")
+
+
+def is_ready() -> bool:
+    """Tell whether the compiled kernels are in the cache, so that loading them takes a moment only."""
+    return (cache_folder() / _READY).exists()
+
+
+_lock = threading.Lock()
+_loaded: Kernels | None = None
+
+
+def load() -> Kernels:
+    """Return the compiled kernels; each compiles at its first call unless it is in the cache.
+
+    Takes about half a second (importing Numba) the first time in a process.
+    """
+    global _loaded
+    with _lock:
+        if _loaded is None:
+            import numba
+
+            folder = cache_folder()
+            folder.mkdir(parents=True, exist_ok=True)
+            numba.config.CACHE_DIR = str(folder)
+            _loaded = Kernels(_compiled_twin(numba), compiled=True)
+        return _loaded
+
+
+def _compiled_twin(numba: Any) -> ModuleType:
+    """Load kernels.py a second time and compile every function in it."""
+    spec = importlib.util.spec_from_file_location(_TWIN, kernels.__file__)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{kernels.__file__} cannot be loaded a second time")
+    twin = importlib.util.module_from_spec(spec)
+    sys.modules[_TWIN] = twin  # Numba's cache finds a function's globals by the name of its module
+    spec.loader.exec_module(twin)
+    for name, function in list(vars(twin).items()):
+        if isinstance(function, FunctionType) and function.__module__ == _TWIN:
+            setattr(twin, name, numba.njit(nogil=True, cache=True)(function))
+    return twin
+
+
+def fill_cache() -> None:
+    """Compile every kernel that training and seeking call, for the very types they are called with."""
+    from bpe_viz.engine.corpus import worked_example
+    from bpe_viz.engine.timeline import Reader
+    from bpe_viz.engine.trainer import Trainer
+    from bpe_viz.engine.types import TrainingOptions
+
+    compiled = load()
+    trainer = Trainer(worked_example().pretokens, TrainingOptions(base="characters"), kernel_set=compiled)
+    trainer.step()
+    trainer.train_to()
+    reader = Reader(trainer.timeline, kernel_set=compiled)
+    for position in (trainer.frontier, 0, 1):
+        reader.frame(position, top=3)
+    (cache_folder() / _READY).touch()
+
+
+def start_filling_cache() -> subprocess.Popen[bytes]:
+    """Fill the cache in another process, at low priority; is_ready() tells when it is done."""
+    command = [sys.executable, "-c", "import os; getattr(os, 'nice', int)(10); "
+               "from bpe_viz.engine.compiled import fill_cache; fill_cache()"]  # fmt: skip
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

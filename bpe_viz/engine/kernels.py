@@ -1,0 +1,560 @@
+"""The hot loops of training and seeking, and nothing else.
+
+Every function here is plain Python over flat arrays, and is run in two ways: as it stands, on memoryviews, for
+small corpora and before anything is compiled; and compiled by Numba, on the same NumPy arrays, for large ones
+(compiled.py makes that twin from this very file). So there is one text of each loop, and the tests run both.
+
+The words used below
+    cell    one base symbol's place. Pre-tokens lie end to end, with an empty cell before, between and after them.
+            Three int32 side by side, so that one memory access brings them all:
+            [symbol, slot of the pair that starts here or -1, row of the pre-token].
+    token   keeps the place of its first cell for ever. Its symbol is written in its first and in its last cell: the
+            left neighbour is found from the cell before a token, the right one by adding the token's length.
+    slot    a pair's number, in order of first appearance.
+    place   where a pair occurs: the first cell of its left symbol. A place is stale when its cell no longer names
+            the slot: the token was swallowed, or its neighbour changed.
+All occurrences of a pair come into being in one merge, the one that makes the younger of its two symbols; so a list
+of places is complete when it is made, ascending, and never grows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+# A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
+Array = Any
+
+EMPTY = -1
+NO_SLOT = -1
+
+# Rows of State.size: how much of each growing array is in use.
+PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS = range(9)
+N_SIZES = 9
+
+# Rows of Order.rule.
+TIE_RULE, MAX_TOKEN_LENGTH = range(2)
+TEXTBOOK = 0
+
+# What train() answers.
+REACHED, NO_PAIR, BELOW_MIN_COUNT, NEEDS_ROOM, BUDGET_SPENT = range(5)
+
+# Up to this count, how many pairs have it is kept incrementally; above it ties are few and are counted in the tree.
+SMALL_COUNT = 65_536
+
+
+class Order(NamedTuple):
+    """What decides which of two pairs is merged first.
+
+    count:  (slots,) int64
+    left, right: (slots,) int32, symbol ids
+    length: (symbols,) int32, in cells
+    text:   (bytes,) uint8, the text of all symbols end to end, an end-of-word marker included
+    text_start: (symbols + 1,) int64
+    rule:   (2,) int64, TIE_RULE and MAX_TOKEN_LENGTH
+    """
+
+    count: Array
+    left: Array
+    right: Array
+    length: Array
+    text: Array
+    text_start: Array
+    rule: Array
+
+
+class State(NamedTuple):
+    """All that a training is, at the frontier. Sizes in use stand in `size`; arrays may be longer.
+
+    cell:        (3 * cells,) int32, see above
+    weight:      (rows,) int64, what one occurrence of a pre-token adds to a count
+    occurrences: (rows,) int64, how often the pre-token stands in the corpus (the same array when weighting by count)
+    place_start: (slots + 1,) int64 and place: (places,) int32, the places of each slot
+    tree:        (capacity,) int32, a tournament: tree[1] is the slot that wins, tree[n] the winner of 2n and 2n + 1
+    with_count:  (SMALL_COUNT,) int64, how many mergeable pairs have each small count
+    change_slot, change: (changes,) int32 and int64, the recorded changes of all merges, end to end
+    changed_row: (changed rows,) int32, the pre-tokens that each merge changed, ascending within a merge
+    merged_slot ... changed_rows_end: (merges,) what is recorded of each merge; the *_after and *_end arrays hold the
+                 state after it
+    ends_word:   (symbols,) uint8, 1 where the symbol carries the end-of-word marker
+    left_stamp, left_slot: (symbols,) the slot of (symbol, new symbol) and the merge that it was set in
+    right_stamp, right_slot: the same for (new symbol, symbol)
+    touched_stamp, before: (slots,) the last merge that touched the slot, and its count before that
+    touched:     (slots,) int32; fresh_slot, fresh_place: (fresh places,) int32; scratch of one merge
+    """
+
+    order: Order
+    size: Array
+    cell: Array
+    weight: Array
+    occurrences: Array
+    place_start: Array
+    place: Array
+    tree: Array
+    with_count: Array
+    change_slot: Array
+    change: Array
+    changed_row: Array
+    merged_slot: Array
+    merged_count: Array
+    replacements: Array
+    ties: Array
+    tokens_after: Array
+    live_pairs_after: Array
+    pairs_after: Array
+    changes_end: Array
+    changed_rows_end: Array
+    ends_word: Array
+    left_stamp: Array
+    left_slot: Array
+    right_stamp: Array
+    right_slot: Array
+    touched_stamp: Array
+    before: Array
+    touched: Array
+    fresh_slot: Array
+    fresh_place: Array
+
+
+def compare_text(order: Order, a: int, b: int) -> int:
+    """Compare two symbols by their bytes, which is also their order by code point: -1, 0 or 1."""
+    i, i_end = order.text_start[a], order.text_start[a + 1]
+    j, j_end = order.text_start[b], order.text_start[b + 1]
+    while i < i_end and j < j_end:
+        if order.text[i] != order.text[j]:
+            return -1 if order.text[i] < order.text[j] else 1
+        i += 1
+        j += 1
+    if i < i_end:
+        return 1
+    return -1 if j < j_end else 0
+
+
+def mergeable(order: Order, slot: int) -> bool:
+    """Tell whether the pair's token would be short enough."""
+    limit = order.rule[MAX_TOKEN_LENGTH]
+    return limit <= 0 or order.length[order.left[slot]] + order.length[order.right[slot]] <= limit
+
+
+def wins_tie(order: Order, a: int, b: int) -> bool:
+    """Tell whether slot a goes before slot b when their counts are equal.
+
+    The textbook rule: the smaller left symbol, then the smaller right one. Symbols of equal text (a marker and the
+    same letters typed) go by id, so that the order is total.
+    """
+    left_a, left_b = order.left[a], order.left[b]
+    if left_a != left_b:
+        sign = compare_text(order, left_a, left_b)
+        return sign < 0 or (sign == 0 and left_a < left_b)
+    right_a, right_b = order.right[a], order.right[b]
+    sign = compare_text(order, right_a, right_b)
+    return sign < 0 or (sign == 0 and right_a < right_b)
+
+
+def better(order: Order, a: int, b: int) -> int:
+    """Return which of two slots is merged first; NO_SLOT loses, and so does a pair that may not be merged."""
+    if a == NO_SLOT:
+        return b
+    if b == NO_SLOT:
+        return a
+    if order.rule[MAX_TOKEN_LENGTH] > 0:
+        may_a, may_b = mergeable(order, a), mergeable(order, b)
+        if may_a != may_b:
+            return a if may_a else b
+    if order.count[a] != order.count[b]:
+        return a if order.count[a] > order.count[b] else b
+    if order.count[a] == 0:  # neither exists here; comparing their texts would only cost time
+        return a
+    return a if wins_tie(order, a, b) else b
+
+
+def build_tree(order: Order, tree: Array, slots: int) -> None:
+    """Play the whole tournament. tree: (capacity,) int32, capacity a power of two, at least slots and at least 2."""
+    capacity = len(tree)
+    for node in range(capacity - 1, 0, -1):
+        a, b = 2 * node, 2 * node + 1
+        if a >= capacity:
+            a -= capacity
+            b -= capacity
+            winner_a = a if a < slots else NO_SLOT
+            winner_b = b if b < slots else NO_SLOT
+        else:
+            winner_a, winner_b = tree[a], tree[b]
+        tree[node] = better(order, winner_a, winner_b)
+
+
+def replay_slot(order: Order, tree: Array, slots: int, slot: int) -> None:
+    """Play again the matches of one slot whose count has changed.
+
+    When several slots have changed, set all counts first and then replay each of them in any order: a match between
+    two others that ends as before is not played further, for the winner, if it changed, replays its own.
+    """
+    capacity = len(tree)
+    node = (capacity + slot) // 2
+    sibling = slot ^ 1
+    winner = better(order, slot, sibling if sibling < slots else NO_SLOT)
+    while True:
+        if tree[node] == winner and winner != slot:
+            return
+        tree[node] = winner
+        if node == 1:
+            return
+        winner = better(order, winner, tree[node ^ 1])
+        node //= 2
+
+
+def best_slots(order: Order, tree: Array, slots: int, wanted: int, found: Array, heap: Array) -> int:
+    """Write the best mergeable slots with a positive count into found, best first; return how many.
+
+    found: (wanted,) int32; heap: (wanted * (log2(capacity) + 1) + 1,) int64, scratch.
+    A node of the tree stands for its winner; taking a winner sets free the losers on its way down.
+    """
+    capacity = len(tree)
+    used = 0
+    if slots > 0 and wanted > 0:
+        heap[0] = 1
+        used = 1
+    taken = 0
+    while used > 0 and taken < wanted:
+        node = heap[0]
+        used = _remove_first(order, tree, heap, used)
+        slot = node_winner(tree, slots, node)
+        if slot == NO_SLOT or order.count[slot] <= 0 or not mergeable(order, slot):
+            break
+        found[taken] = slot
+        taken += 1
+        while node < capacity:
+            a, b = 2 * node, 2 * node + 1
+            node, loser = (a, b) if node_winner(tree, slots, a) == slot else (b, a)
+            if node_winner(tree, slots, loser) != NO_SLOT:
+                used = _insert(order, tree, slots, heap, used, loser)
+    return taken
+
+
+def node_winner(tree: Array, slots: int, node: int) -> int:
+    """Return the slot that wins at a node; nodes from the capacity on are the slots themselves."""
+    capacity = len(tree)
+    if node < capacity:
+        return tree[node]  # type: ignore[no-any-return]  # an int32
+    return node - capacity if node - capacity < slots else NO_SLOT
+
+
+def _insert(order: Order, tree: Array, slots: int, heap: Array, used: int, node: int) -> int:
+    i = used
+    heap[i] = node
+    slot = node_winner(tree, slots, node)
+    while i > 0:
+        parent = (i - 1) // 2
+        other = node_winner(tree, slots, heap[parent])
+        if better(order, slot, other) != slot:
+            break
+        heap[i], heap[parent] = heap[parent], heap[i]
+        i = parent
+    return used + 1
+
+
+def _remove_first(order: Order, tree: Array, heap: Array, used: int) -> int:
+    slots = len(tree)  # every node in the heap has a winner, so the exact bound is not needed
+    used -= 1
+    heap[0] = heap[used]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= used:
+            return used
+        slot = node_winner(tree, slots, heap[child])
+        if child + 1 < used:
+            other = node_winner(tree, slots, heap[child + 1])
+            if better(order, slot, other) != slot:
+                child += 1
+                slot = other
+        mine = node_winner(tree, slots, heap[i])
+        if better(order, mine, slot) == mine:
+            return used
+        heap[i], heap[child] = heap[child], heap[i]
+        i = child
+
+
+def count_ties(order: Order, tree: Array, slots: int, count: int) -> int:
+    """Count the mergeable pairs with this count, of which none may have a higher one but those that won already.
+
+    A walk over the nodes whose winner has at least this count: as many steps as there are such pairs, x log2.
+    """
+    capacity = len(tree)
+    ties = 0
+    node = 1
+    while node > 0:
+        winner = node_winner(tree, slots, node)
+        if winner != NO_SLOT and order.count[winner] >= count and mergeable(order, winner):
+            if node < capacity:
+                node = 2 * node
+                continue
+            if order.count[winner] == count:
+                ties += 1
+        while node > 1 and node % 2 == 1:
+            node //= 2
+        node = node + 1 if node > 1 else 0
+    return ties
+
+
+def apply_changes(
+    count: Array, change_slot: Array, change: Array, start: int, end: int, sign: int
+) -> None:
+    """Add (sign 1) or subtract (sign -1) the recorded changes start to end."""
+    for i in range(start, end):
+        count[change_slot[i]] += sign * change[i]
+
+
+def replay_changes(order: Order, tree: Array, slots: int, change_slot: Array, start: int, end: int) -> None:
+    """Play again the matches of the slots named by the recorded changes start to end."""
+    for i in range(start, end):
+        replay_slot(order, tree, slots, change_slot[i])
+
+
+def fill_places(slot_of_pair: Array, pair_cell: Array, place_start: Array, place: Array) -> None:
+    """Sort the first places by slot, ascending within a slot.
+
+    slot_of_pair: (pairs,) int32 and pair_cell: (pairs,) int32, in order of the cells
+    place_start:  (slots + 1,) int64, where each slot's places begin; used up as a cursor and restored
+    """
+    for i in range(len(slot_of_pair)):
+        slot = slot_of_pair[i]
+        place[place_start[slot]] = pair_cell[i]
+        place_start[slot] += 1
+    for slot in range(len(place_start) - 1, 0, -1):
+        place_start[slot] = place_start[slot - 1]
+    place_start[0] = 0
+
+
+def _touch(state: State, slot: int, stamp: int, n_touched: int) -> int:
+    if state.touched_stamp[slot] == stamp:
+        return n_touched
+    state.touched_stamp[slot] = stamp
+    state.before[slot] = state.order.count[slot]
+    state.touched[n_touched] = slot
+    return n_touched + 1
+
+
+def _new_slot(state: State, left: int, right: int) -> int:
+    slot = state.size[PAIRS]
+    state.order.left[slot] = left
+    state.order.right[slot] = right
+    state.order.count[slot] = 0
+    state.touched_stamp[slot] = -1
+    state.size[PAIRS] = slot + 1
+    return slot  # type: ignore[no-any-return]  # an int64
+
+
+def _new_symbol(state: State, left: int, right: int) -> int:
+    order = state.order
+    symbol = state.size[SYMBOLS]
+    end = state.size[TEXT]
+    for part in (left, right):
+        for i in range(order.text_start[part], order.text_start[part + 1]):
+            order.text[end] = order.text[i]
+            end += 1
+    order.text_start[symbol + 1] = end
+    order.length[symbol] = order.length[left] + order.length[right]
+    state.ends_word[symbol] = state.ends_word[right]
+    state.left_stamp[symbol] = -1
+    state.right_stamp[symbol] = -1
+    state.size[TEXT] = end
+    state.size[SYMBOLS] = symbol + 1
+    return symbol  # type: ignore[no-any-return]  # an int64
+
+
+def has_room(state: State, slot: int) -> bool:
+    """Tell whether every growing array has room for this merge, whatever it turns out to make."""
+    occurrences = state.place_start[slot + 1] - state.place_start[slot]
+    order, size = state.order, state.size
+    joined = (
+        order.text_start[order.left[slot] + 1]
+        - order.text_start[order.left[slot]]
+        + order.text_start[order.right[slot] + 1]
+        - order.text_start[order.right[slot]]
+    )
+    new_pairs = 2 * min(occurrences, size[SYMBOLS] + 1)
+    return (
+        size[PAIRS] + new_pairs <= min(len(order.left), len(state.tree))
+        and size[PLACES] + 2 * occurrences <= len(state.place)
+        and 2 * occurrences <= len(state.fresh_slot)
+        and size[CHANGES] + new_pairs + 2 * occurrences + 1 <= len(state.change)
+        and size[CHANGED_ROWS] + occurrences <= len(state.changed_row)
+        and size[MERGES] < len(state.merged_slot)
+        and size[SYMBOLS] < len(order.length)
+        and size[TEXT] + joined <= len(order.text)
+    )
+
+
+def merge_slot(state: State, slot: int) -> int:
+    """Merge a pair everywhere, from left to right without overlap, and record it. Returns the occurrences looked at.
+
+    The caller has made sure that has_room(state, slot).
+    """
+    order, size, cell = state.order, state.size, state.cell
+    stamp = size[MERGES]
+    left, right = order.left[slot], order.right[slot]
+    ties = ties_at(state, slot)
+    first_new = size[PAIRS]
+    made = _new_symbol(state, left, right)
+    length_left, length_right = order.length[left], order.length[right]
+    start, end = state.place_start[slot], state.place_start[slot + 1]
+    replaced = 0
+    tokens_gone = 0
+    n_fresh = 0
+    last_row = -1
+    n_touched = _touch(state, slot, stamp, 0)
+    for i in range(start, end):
+        here = state.place[i]
+        if cell[3 * here + 1] != slot:
+            continue
+        row = cell[3 * here + 2]
+        weight = state.weight[row]
+        right_part = here + length_left
+        after = right_part + length_right
+        if row != last_row:
+            state.changed_row[size[CHANGED_ROWS]] = row
+            size[CHANGED_ROWS] += 1
+            last_row = row
+
+        neighbour = cell[3 * (here - 1)]
+        if neighbour != EMPTY:
+            before = here - order.length[neighbour]
+            old = cell[3 * before + 1]
+            n_touched = _touch(state, old, stamp, n_touched)
+            order.count[old] -= weight
+            if state.left_stamp[neighbour] != stamp:
+                state.left_stamp[neighbour] = stamp
+                state.left_slot[neighbour] = _new_slot(state, neighbour, made)
+            new = state.left_slot[neighbour]
+            n_touched = _touch(state, new, stamp, n_touched)
+            order.count[new] += weight
+            cell[3 * before + 1] = new
+            state.fresh_slot[n_fresh] = new
+            state.fresh_place[n_fresh] = before
+            n_fresh += 1
+
+        neighbour = cell[3 * after]
+        if neighbour != EMPTY:
+            old = cell[3 * right_part + 1]
+            n_touched = _touch(state, old, stamp, n_touched)
+            order.count[old] -= weight
+            if state.right_stamp[neighbour] != stamp:
+                state.right_stamp[neighbour] = stamp
+                state.right_slot[neighbour] = _new_slot(state, made, neighbour)
+            new = state.right_slot[neighbour]
+            n_touched = _touch(state, new, stamp, n_touched)
+            order.count[new] += weight
+            cell[3 * here + 1] = new
+            state.fresh_slot[n_fresh] = new
+            state.fresh_place[n_fresh] = here
+            n_fresh += 1
+        else:
+            cell[3 * here + 1] = NO_SLOT
+
+        cell[3 * right_part + 1] = NO_SLOT
+        cell[3 * here] = made
+        cell[3 * (after - 1)] = made
+        order.count[slot] -= weight
+        replaced += weight
+        tokens_gone += state.occurrences[row]
+
+    _sort_fresh_places(state, first_new, n_fresh)
+    state.merged_slot[stamp] = slot
+    state.merged_count[stamp] = state.before[slot]
+    state.replacements[stamp] = replaced
+    state.ties[stamp] = ties
+    size[TOKENS] -= tokens_gone
+    _record(state, n_touched)
+    return end - start  # type: ignore[no-any-return]  # an int64
+
+
+def _sort_fresh_places(state: State, first_new: int, n_fresh: int) -> None:
+    """Lay the new pairs' places end to end, by slot; they were found ascending, so they stay ascending.
+
+    A run such as "aaaa" leaves (made, a) with a place that is stale at once and a count of 0: it is kept, since
+    nothing ever reads it.
+    """
+    size, place_start = state.size, state.place_start
+    begin = size[PLACES]
+    for slot in range(first_new, size[PAIRS]):
+        place_start[slot + 1] = 0
+    for i in range(n_fresh):
+        place_start[state.fresh_slot[i] + 1] += 1
+    total = begin
+    for slot in range(first_new, size[PAIRS]):
+        places = place_start[slot + 1]
+        place_start[slot] = total
+        total += places
+    place_start[size[PAIRS]] = total
+    # Each start is used as the cursor of its own slot, and put back by one slot's shift.
+    for i in range(n_fresh):
+        slot = state.fresh_slot[i]
+        state.place[place_start[slot]] = state.fresh_place[i]
+        place_start[slot] += 1
+    for slot in range(size[PAIRS] - 1, first_new, -1):
+        place_start[slot] = place_start[slot - 1]
+    place_start[first_new] = begin
+    size[PLACES] = total
+
+
+def _record(state: State, n_touched: int) -> None:
+    """Write down the changes of one merge, and bring the tie counts and the tree up to date with them."""
+    order, size = state.order, state.size
+    rank = size[MERGES]
+    for i in range(n_touched):
+        slot = state.touched[i]
+        old, new = state.before[slot], order.count[slot]
+        if old == new:
+            continue
+        state.change_slot[size[CHANGES]] = slot
+        state.change[size[CHANGES]] = new - old
+        size[CHANGES] += 1
+        if old == 0:
+            size[LIVE_PAIRS] += 1
+        if new == 0:
+            size[LIVE_PAIRS] -= 1
+        if mergeable(order, slot):
+            if 0 < old < SMALL_COUNT:
+                state.with_count[old] -= 1
+            if 0 < new < SMALL_COUNT:
+                state.with_count[new] += 1
+    slots = size[PAIRS]
+    for i in range(n_touched):
+        replay_slot(order, state.tree, slots, state.touched[i])
+    state.tokens_after[rank] = size[TOKENS]
+    state.live_pairs_after[rank] = size[LIVE_PAIRS]
+    state.pairs_after[rank] = slots
+    state.changes_end[rank] = size[CHANGES]
+    state.changed_rows_end[rank] = size[CHANGED_ROWS]
+    size[MERGES] = rank + 1
+
+
+def ties_at(state: State, slot: int) -> int:
+    """Count the mergeable pairs that have the count of this slot, itself included."""
+    count = state.order.count[slot]
+    if count < SMALL_COUNT:
+        return state.with_count[count]  # type: ignore[no-any-return]  # an int64
+    return count_ties(state.order, state.tree, state.size[PAIRS], count)
+
+
+def train(state: State, target: int, min_count: int, budget: int) -> int:
+    """Merge the best pair again and again; return why it ended.
+
+    target: how many merges there shall be in all
+    budget: about how many occurrences to look at before BUDGET_SPENT, so that a caller can show progress and stop
+    """
+    size = state.size
+    spent = 0
+    while size[MERGES] < target:
+        if spent >= budget:
+            return BUDGET_SPENT
+        slot = state.tree[1]
+        if slot == NO_SLOT or state.order.count[slot] <= 0 or not mergeable(state.order, slot):
+            return NO_PAIR
+        if state.order.count[slot] < min_count:
+            return BELOW_MIN_COUNT
+        if not has_room(state, slot):
+            return NEEDS_ROOM
+        # A merge costs something even when its pair is rare.
+        spent += merge_slot(state, slot) + 8
+    return REACHED

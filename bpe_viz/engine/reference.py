@@ -1,0 +1,81 @@
+"""Byte-pair encoding as it is taught: count every pair, merge the best one, count again.
+
+This is the lesson and the oracle. It recounts everything at every step, so it is slow and plainly right; the Trainer
+must give the same merges and the same counts after every merge.
+Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword Units", 2016, algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+Word = tuple[str, ...]
+"""A pre-token as it is split now: its symbols, each a string of its own, never joined."""
+
+PairOfText = tuple[str, str]
+Rule = Callable[[PairOfText], object]
+
+
+def count_pairs(words: Mapping[Word, int]) -> Counter[PairOfText]:
+    """Count adjacent pairs inside each word, overlapping ones included, times the word's count."""
+    counts: Counter[PairOfText] = Counter()
+    for word, count in words.items():
+        for pair in zip(word, word[1:], strict=False):
+            counts[pair] += count
+    return counts
+
+
+def merge_word(word: Word, pair: PairOfText) -> Word:
+    """Replace the pair from left to right, without overlap: a a a becomes aa a."""
+    merged: list[str] = []
+    i = 0
+    while i < len(word):
+        if word[i : i + 2] == pair:
+            merged.append(word[i] + word[i + 1])
+            i += 2
+        else:
+            merged.append(word[i])
+            i += 1
+    return tuple(merged)
+
+
+def textbook(pair: PairOfText) -> PairOfText:
+    """Among equal counts the smallest (left, right) wins, compared by code point."""
+    return pair
+
+
+def train(
+    words: Mapping[Word, int], merges: int, min_count: int = 1, rule: Rule = textbook
+) -> list[tuple[PairOfText, int]]:
+    """Return (pair, its count) of each merge, in order.
+
+    words: each distinct word in base symbols, with its count
+    rule:  a sort key; the smallest key wins a tie
+    """
+    learned: list[tuple[PairOfText, int]] = []
+    words = dict(words)
+    while len(learned) < merges:
+        counts = count_pairs(words)
+        highest = max(counts.values(), default=0)
+        if highest < max(1, min_count):
+            break
+        best = min((pair for pair, count in counts.items() if count == highest), key=rule)  # type: ignore[arg-type, type-var]  # a rule's keys compare
+        learned.append((best, highest))
+        words = merge_words(words, best)
+    return learned
+
+
+def merge_words(words: Mapping[Word, int], pair: PairOfText) -> dict[Word, int]:
+    """Merge the pair in every word. Words that become equal stay apart only if they were different: add them up."""
+    merged: Counter[Word] = Counter()
+    for word, count in words.items():
+        merged[merge_word(word, pair)] += count
+    return dict(merged)
+
+
+def encode(word: Word, merges: Sequence[PairOfText]) -> Word:
+    """Apply the merges in rank order, every place of a rank from left to right."""
+    for pair in merges:
+        word = merge_word(word, pair)
+    return word

@@ -1,0 +1,184 @@
+"""Symbols: the base vocabulary, and the table that knows the bytes of every symbol id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_viz.engine.types import Base, EndOfWord, TrainingOptions
+
+if TYPE_CHECKING:
+    from bpe_viz.engine.corpus import PretokenCounts
+
+GAP = -1
+"""Stands for a character that the base lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseVocabulary:
+    """The symbols before any merge, and how a pre-token is written in them.
+
+    content: the bytes of each base symbol, the marker not included (b"" for a marker that is its own symbol)
+    ends_word: whether each base symbol carries the end-of-word marker; a flag, so that a marker is never
+        confused with the same text in a corpus
+    """
+
+    base: Base
+    end_of_word: EndOfWord
+    marker: str
+    content: tuple[bytes, ...]
+    ends_word: tuple[bool, ...]
+    _plain: dict[bytes, int] = field(init=False, repr=False, compare=False)
+    _last: dict[bytes, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        plain = {c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if not ends}
+        last = {c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if ends}
+        object.__setattr__(self, "_plain", plain)
+        object.__setattr__(self, "_last", last)
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+    def label(self, symbol: int) -> bytes:
+        """The symbol's text with its marker: what it sorts by."""
+        return self.content[symbol] + (self.marker.encode() if self.ends_word[symbol] else b"")
+
+    def pieces(self, pretoken: bytes) -> list[bytes]:
+        """Cut a pre-token into the bytes of its base symbols; a marker of its own is an empty last piece.
+
+        pretoken: UTF-8
+        """
+        if self.base == "bytes":
+            pieces = [pretoken[i : i + 1] for i in range(len(pretoken))]
+        else:
+            pieces = [character.encode() for character in pretoken.decode("utf-8", errors="replace")]
+        if self.end_of_word == "separate":
+            pieces.append(b"")
+        return pieces
+
+    def symbols(self, pieces: list[bytes]) -> list[int]:
+        """Return the symbol id of each piece, GAP where the base lacks it."""
+        ids = [self._plain.get(piece, GAP) for piece in pieces]
+        if pieces and self.end_of_word != "none":
+            ids[-1] = self._last.get(pieces[-1], GAP)
+        return ids
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolizedPretokens:
+    """All distinct pre-tokens written in base symbols.
+
+    symbols: (n,) int32, end to end
+    lengths: (rows,) int64, how many symbols each pre-token has
+    """
+
+    vocabulary: BaseVocabulary
+    symbols: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+
+
+def symbolize(pretokens: PretokenCounts, options: TrainingOptions) -> SymbolizedPretokens:
+    """Write every distinct pre-token in base symbols, and find the base vocabulary on the way.
+
+    Bytes: all 256, whether they occur or not (and with a glued marker all 256 that end a word). Characters: those
+    that occur, in code-point order of their text, markers included.
+    """
+    if options.base == "bytes":
+        codes = np.frombuffer(pretokens.data, dtype=np.uint8).astype(np.int32)
+        lengths = np.diff(pretokens.offsets).astype(np.int64)
+    else:
+        codes = np.frombuffer(pretokens.data.decode("utf-8").encode("utf-32-le"), dtype=np.int32)
+        starts_character = (np.frombuffer(pretokens.data, dtype=np.uint8) & 0xC0) != 0x80
+        before = np.concatenate(([0], np.cumsum(starts_character, dtype=np.int64)))
+        lengths = np.diff(before[pretokens.offsets])
+    is_last = np.zeros(len(codes), dtype=bool)
+    if options.end_of_word == "glued":
+        is_last[(np.cumsum(lengths) - 1)[lengths > 0]] = True
+    vocabulary = _base_vocabulary(codes, is_last, options)
+    symbols = _look_up(vocabulary, codes, is_last)
+    if options.end_of_word == "separate":
+        own = vocabulary.ends_word.index(True)
+        symbols = np.insert(symbols, np.cumsum(lengths), own).astype(np.int32)
+        lengths = lengths + 1
+    return SymbolizedPretokens(vocabulary, symbols, lengths)
+
+
+def _base_vocabulary(
+    codes: NDArray[np.int32], is_last: NDArray[np.bool_], options: TrainingOptions
+) -> BaseVocabulary:
+    if options.base == "bytes":
+        base = [(bytes([byte]), False) for byte in range(256)]
+        if options.end_of_word == "glued":
+            base += [(bytes([byte]), True) for byte in range(256)]
+        elif options.end_of_word == "separate":
+            base += [(b"", True)]
+    else:
+        base = [(chr(code).encode(), False) for code in np.unique(codes[~is_last])]
+        base += [(chr(code).encode(), True) for code in np.unique(codes[is_last])]
+        if options.end_of_word == "separate":
+            base += [(b"", True)]
+        marker = options.marker.encode()
+        base.sort(key=lambda symbol: (symbol[0] + (marker if symbol[1] else b""), symbol[1]))
+    return BaseVocabulary(
+        options.base,
+        options.end_of_word,
+        options.marker,
+        tuple(content for content, _ in base),
+        tuple(ends for _, ends in base),
+    )
+
+
+def _look_up(
+    vocabulary: BaseVocabulary, codes: NDArray[np.int32], is_last: NDArray[np.bool_]
+) -> NDArray[np.int32]:
+    tables = np.zeros((2, 256 if vocabulary.base == "bytes" else 0x110000), dtype=np.int32)
+    for symbol, (content, ends) in enumerate(zip(vocabulary.content, vocabulary.ends_word, strict=True)):
+        if content:
+            code = content[0] if vocabulary.base == "bytes" else ord(content.decode())
+            tables[int(ends), code] = symbol
+    if not is_last.any():
+        return tables[0][codes]
+    return tables[is_last.astype(np.intp), codes]
+
+
+class SymbolTable:
+    """The bytes of every symbol id: base symbols first, then one for each merge.
+
+    Reads arrays that only ever grow beyond what this table was told of, so it may be kept as long as wanted.
+    """
+
+    __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols")
+
+    def __init__(self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int) -> None:
+        """Arrays as in kernels.Order and kernels.State; n_symbols: how many of them count."""
+        self.base = base
+        self.n_symbols = n_symbols
+        self._text = text
+        self._text_start = text_start
+        self._ends_word = ends_word
+
+    def __len__(self) -> int:
+        return self.n_symbols
+
+    def label(self, symbol: int) -> bytes:
+        """The symbol's text with its marker."""
+        if not 0 <= symbol < self.n_symbols:
+            raise IndexError(f"no symbol {symbol} among {self.n_symbols}")
+        return self._text[self._text_start[symbol] : self._text_start[symbol + 1]].tobytes()  # type: ignore[no-any-return]  # uint8
+
+    def ends_word(self, symbol: int) -> bool:
+        """Whether the symbol carries the end-of-word marker."""
+        return bool(self._ends_word[symbol])
+
+    def content(self, symbol: int) -> bytes:
+        """The symbol's bytes, without its marker."""
+        label = self.label(symbol)
+        return label[: -len(self.base.marker.encode())] if self.ends_word(symbol) else label
+
+    def rank(self, symbol: int) -> int | None:
+        """The rank of the merge that made the symbol; None for a base symbol."""
+        return symbol - len(self.base) if symbol >= len(self.base) else None

@@ -1,0 +1,350 @@
+"""The recorded training: append-only, and readable at any position without the trainer.
+
+A Timeline holds what the trainer published; a Reader stands at a cursor and holds the pair counts there, which it
+reaches by adding or subtracting the recorded changes. No snapshot is ever stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_viz.engine import kernels
+from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.kernels import Order, State
+from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
+from bpe_viz.engine.types import Frame, Merge, Pair, PairCount, StopReason, TrainingOptions
+
+if TYPE_CHECKING:
+    from bpe_viz.engine.corpus import PretokenCounts
+
+
+class Published(NamedTuple):
+    """The arrays of a training up to its frontier. They may be longer: what lies beyond is not to be read.
+
+    The fields are those of kernels.State and kernels.Order of the same names.
+    """
+
+    frontier: int
+    n_pairs: int
+    n_symbols: int
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    length: NDArray[np.int32]
+    text: NDArray[np.uint8]
+    text_start: NDArray[np.int64]
+    ends_word: NDArray[np.uint8]
+    rule: NDArray[np.int64]
+    change_slot: NDArray[np.int32]
+    change: NDArray[np.int64]
+    changed_row: NDArray[np.int32]
+    merged_slot: NDArray[np.int32]
+    merged_count: NDArray[np.int64]
+    replacements: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    tokens_after: NDArray[np.int64]
+    live_pairs_after: NDArray[np.int64]
+    pairs_after: NDArray[np.int64]
+    changes_end: NDArray[np.int64]
+    changed_rows_end: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, state: State) -> Published:
+        """Take what a state holds now."""
+        named = {**state._asdict(), **state.order._asdict()}
+        sizes = {
+            "frontier": int(state.size[kernels.MERGES]),
+            "n_pairs": int(state.size[kernels.PAIRS]),
+            "n_symbols": int(state.size[kernels.SYMBOLS]),
+        }
+        return cls(**sizes, **{name: named[name] for name in cls._fields if name not in sizes})
+
+
+class Timeline:
+    """The merges, their counts, and how each merge changed the pair counts.
+
+    One thread publishes, any thread reads: the whole of what is published is one tuple, replaced at once.
+    """
+
+    def __init__(
+        self,
+        pretokens: PretokenCounts,
+        options: TrainingOptions,
+        base: BaseVocabulary,
+        published: Published,
+        first_counts: NDArray[np.int64],
+    ) -> None:
+        """first_counts: (pairs at position 0,) int64, their counts before any merge."""
+        self.pretokens = pretokens
+        self.options = options
+        self.base = base
+        self.first_counts = first_counts
+        self.first_tokens = _first_tokens(pretokens, base)
+        self._published: tuple[Published, StopReason | None] = (published, None)
+
+    def publish(self, published: Published, stop: StopReason | None) -> None:
+        """Replace what readers see; stop: why no further merge can be made."""
+        self._published = (published, stop)
+
+    @property
+    def published(self) -> Published:
+        """What is trained so far, of one moment."""
+        return self._published[0]
+
+    @property
+    def frontier(self) -> int:
+        """How many merges are recorded."""
+        return self._published[0].frontier
+
+    @property
+    def stop(self) -> StopReason | None:
+        """Why no merge can be made beyond the frontier; None if one can, or nobody has tried."""
+        return self._published[1]
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """The table of all symbols up to the frontier."""
+        return symbol_table(self.base, self.published)
+
+    def merge(self, rank: int) -> Merge:
+        """Return a recorded merge. Raises IndexError beyond the frontier."""
+        published = self.published
+        if not 0 <= rank < published.frontier:
+            raise IndexError(f"no merge of rank {rank} among {published.frontier}")
+        return merge_at(published, len(self.base), rank)
+
+    def merges(self) -> Iterable[Merge]:
+        """Yield all recorded merges in order."""
+        published = self.published
+        return (merge_at(published, len(self.base), rank) for rank in range(published.frontier))
+
+    def pairs(self) -> list[Pair]:
+        """Return the merge list as pairs of symbol ids."""
+        published = self.published
+        slots = published.merged_slot[: published.frontier]
+        return [
+            Pair(left, right)
+            for left, right in zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True)
+        ]
+
+    def tokens_curve(self) -> NDArray[np.int64]:
+        """Return (frontier + 1,) int64: how many tokens the corpus is split into at each position."""
+        published = self.published
+        return np.concatenate(([self.first_tokens], published.tokens_after[: published.frontier]))
+
+    def changed_rows(self, rank: int) -> NDArray[np.int32]:
+        """Return the rows of the pre-tokens that the merge of this rank changed, ascending."""
+        published = self.published
+        start = int(published.changed_rows_end[rank - 1]) if rank else 0
+        return published.changed_row[start : int(published.changed_rows_end[rank])]
+
+
+def symbol_table(base: BaseVocabulary, published: Published) -> SymbolTable:
+    """Return the table of all symbols published."""
+    return SymbolTable(base, published.text, published.text_start, published.ends_word, published.n_symbols)
+
+
+def merge_at(published: Published, n_base: int, rank: int) -> Merge:
+    """Return the published merge of this rank."""
+    slot = published.merged_slot[rank]
+    return Merge(
+        rank=rank,
+        left=int(published.left[slot]),
+        right=int(published.right[slot]),
+        token=n_base + rank,
+        count=int(published.merged_count[rank]),
+        replacements=int(published.replacements[rank]),
+        ties=int(published.ties[rank]),
+    )
+
+
+def _first_tokens(pretokens: PretokenCounts, base: BaseVocabulary) -> int:
+    if base.base == "bytes":
+        lengths = np.diff(pretokens.offsets)
+    else:
+        starts = (np.frombuffer(pretokens.data, dtype=np.uint8) & 0xC0) != 0x80
+        lengths = np.diff(np.concatenate(([0], np.cumsum(starts)))[pretokens.offsets])
+    return int((pretokens.counts * (lengths + (base.end_of_word == "separate"))).sum())
+
+
+class Reader:
+    """The pair counts at a cursor. One thread uses it; the timeline behind it may grow meanwhile."""
+
+    def __init__(self, timeline: Timeline, kernel_set: Kernels = PLAIN) -> None:
+        self.timeline = timeline
+        self.position = 0
+        self._kernels = kernel_set
+        self._seen = timeline.published
+        self._n_pairs = len(timeline.first_counts)
+        self._count = np.zeros(0, dtype=np.int64)
+        self._tree = np.zeros(0, dtype=np.int32)
+        self._splits = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
+        self._make_room()
+        self._count[: len(timeline.first_counts)] = timeline.first_counts
+        self._build_tree()
+
+    def use(self, kernel_set: Kernels) -> None:
+        """Go on with other kernels."""
+        self._kernels = kernel_set
+
+    def seek(self, position: int) -> None:
+        """Move the cursor by adding or subtracting recorded changes.
+
+        Raises IndexError beyond the frontier.
+        """
+        self._seen = self.timeline.published
+        if not 0 <= position <= self._seen.frontier:
+            raise IndexError(f"position {position} is outside 0 to {self._seen.frontier}")
+        grown = self._make_room()
+        start, end = sorted((self._changes_before(self.position), self._changes_before(position)))
+        sign = 1 if position > self.position else -1
+        seen, module = self._seen, self._kernels.module
+        count, change_slot, change = self._views(self._count, seen.change_slot, seen.change)
+        module.apply_changes(count, change_slot, change, start, end, sign)
+        self.position = position
+        # A replay costs about log2(pairs) matches a change, a rebuild one match a pair, in order of memory.
+        if grown or 4 * (end - start) > self._n_pairs:
+            self._build_tree()
+        else:
+            order, tree = self._order()
+            module.replay_changes(order, tree, self._n_pairs, change_slot, start, end)
+
+    def frame(self, position: int, top: int = 20, rows: Iterable[int] = ()) -> Frame:
+        """Return what is to be seen at a position.
+
+        top: at most how many pairs
+        rows: the pre-tokens whose splits are wanted, by their row in the corpus
+        """
+        if position != self.position or self._seen is not self.timeline.published:
+            self.seek(position)
+        seen, n_base = self._seen, len(self.timeline.base)
+        made = merge_at(seen, n_base, position - 1) if position else None
+        best = self.best(top)
+        following, stop = self._next(best)
+        splits = {row: self.split(row) for row in rows}
+        changed = self.timeline.changed_rows(position - 1) if position else np.empty(0, dtype=np.int32)
+        return Frame(
+            position=position,
+            made=made,
+            next=following,
+            stop=stop,
+            top=tuple(best),
+            pairs=self._live_pairs(),
+            tokens=int(seen.tokens_after[position - 1]) if position else self.timeline.first_tokens,
+            splits=splits,
+            changed=frozenset(row for row in splits if _contains(changed, row)),
+            symbols=symbol_table(self.timeline.base, seen),
+        )
+
+    def best(self, wanted: int) -> list[PairCount]:
+        """Return the most frequent pairs at the cursor, best first, with how the last merge changed them."""
+        order, tree = self._order()
+        found = np.empty(max(1, wanted), dtype=np.int32)
+        heap = np.empty((max(1, wanted) + 1) * (len(self._tree).bit_length() + 1), dtype=np.int64)
+        n = self._kernels.module.best_slots(order, tree, self._n_pairs, wanted, *self._views(found, heap))
+        slots = found[:n].tolist()
+        changes = self._last_changes()
+        first_new = self._pairs_before_last()
+        highest = int(self._count[slots[0]]) if slots else 0
+        tied = n > 1 and int(self._count[slots[1]]) == highest
+        return [
+            PairCount(
+                left=int(self._seen.left[slot]),
+                right=int(self._seen.right[slot]),
+                count=int(self._count[slot]),
+                change=changes.get(slot, 0),
+                is_new=self.position > 0 and slot >= first_new,
+                tied=tied and int(self._count[slot]) == highest,
+            )
+            for slot in slots
+        ]
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the counts of all pairs that occur at the cursor, in no order: (pairs,) int64."""
+        counts = self._count[: self._n_pairs]
+        return counts[counts > 0]
+
+    def pair_counts(self) -> dict[Pair, int]:
+        """Return every pair that occurs at the cursor with its count: for tests and small corpora."""
+        slots = np.flatnonzero(self._count[: self._n_pairs] > 0)
+        left, right = self._seen.left[slots].tolist(), self._seen.right[slots].tolist()
+        return {
+            Pair(a, b): count
+            for a, b, count in zip(left, right, self._count[slots].tolist(), strict=True)
+        }
+
+    def split(self, row: int) -> tuple[int, ...]:
+        """Return the symbols of one pre-token at the cursor."""
+        self._splits.ranks.follow(self._seen)
+        content = self.timeline.pretokens.content(row)
+        return tuple(self._splits.of(content).at(self.position)[0].tolist())
+
+    def _next(self, best: list[PairCount]) -> tuple[Merge | None, StopReason | None]:
+        seen, position = self._seen, self.position
+        n_base = len(self.timeline.base)
+        if position < seen.frontier:
+            return merge_at(seen, n_base, position), None
+        stop = self.timeline.stop
+        leading = best[0] if best else next(iter(self.best(1)), None)
+        if leading is None:
+            return None, "no pair left"
+        if leading.count < self.timeline.options.min_count:
+            return None, "below min-count"
+        if stop == "target" and self.timeline.published.frontier == position:
+            return None, "target"
+        order, tree = self._order()
+        ties = int(self._kernels.module.count_ties(order, tree, self._n_pairs, leading.count))
+        return Merge(position, leading.left, leading.right, n_base + position, leading.count, 0, ties), None
+
+    def _live_pairs(self) -> int:
+        if self.position:
+            return int(self._seen.live_pairs_after[self.position - 1])
+        return len(self.timeline.first_counts)
+
+    def _changes_before(self, position: int) -> int:
+        return int(self._seen.changes_end[position - 1]) if position else 0
+
+    def _pairs_before_last(self) -> int:
+        if self.position <= 1:
+            return len(self.timeline.first_counts)
+        return int(self._seen.pairs_after[self.position - 2])
+
+    def _last_changes(self) -> dict[int, int]:
+        if not self.position:
+            return {}
+        start, end = self._changes_before(self.position - 1), self._changes_before(self.position)
+        slots, changes = self._seen.change_slot[start:end], self._seen.change[start:end]
+        return dict(zip(slots.tolist(), changes.tolist(), strict=True))
+
+    def _make_room(self) -> bool:
+        """Follow the timeline's growth; tell whether the tree must be rebuilt."""
+        self._n_pairs = max(self._n_pairs, self._seen.n_pairs)
+        if len(self._count) >= self._n_pairs and len(self._tree):
+            return False
+        capacity = max(2, 1 << (self._n_pairs + self._n_pairs // 2).bit_length())
+        count = np.zeros(capacity, dtype=np.int64)
+        count[: len(self._count)] = self._count
+        self._count = count
+        self._tree = np.full(capacity, kernels.NO_SLOT, dtype=np.int32)
+        return True
+
+    def _build_tree(self) -> None:
+        order, tree = self._order()
+        self._kernels.module.build_tree(order, tree, self._n_pairs)
+
+    def _order(self) -> tuple[Any, Any]:
+        seen = self._seen
+        order = Order(self._count, seen.left, seen.right, seen.length, seen.text, seen.text_start, seen.rule)
+        return self._kernels.view(order), self._kernels.view(self._tree)
+
+    def _views(self, *arrays: Any) -> tuple[Any, ...]:
+        return self._kernels.view(arrays)  # type: ignore[no-any-return]  # a tuple in, a tuple out
+
+
+def _contains(ascending: NDArray[np.int32], value: int) -> bool:
+    place = int(np.searchsorted(ascending, value))
+    return place < len(ascending) and int(ascending[place]) == value

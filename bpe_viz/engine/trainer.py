@@ -1,0 +1,374 @@
+"""The Trainer: the only mutable thing that knows the corpus. It stands at the frontier and writes the timeline."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_viz.engine import kernels
+from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.kernels import Order, State
+from bpe_viz.engine.symbols import BaseVocabulary, SymbolizedPretokens, symbolize
+from bpe_viz.engine.tie_rules import tie_rule
+from bpe_viz.engine.timeline import Published, Timeline
+from bpe_viz.engine.types import (
+    DEFAULT_MERGES,
+    Merge,
+    Pair,
+    Progress,
+    StopReason,
+    StopRequested,
+    TrainingOptions,
+    never_stop,
+    no_progress,
+)
+from bpe_viz.errors import OptionError
+
+if TYPE_CHECKING:
+    from bpe_viz.engine.corpus import PretokenCounts
+
+_SLICE_SECONDS = 0.02  # how long a slice of training may take between two looks at progress and stop
+_MOST_CELLS = 2**31 - 1  # places are int32
+_MOST_PAIRS_IN_A_TABLE = 2**24
+
+
+class Trainer:
+    """Trains one merge at a time, exactly, and records what each merge changed.
+
+    Exactly one thread may use a trainer at a time; its timeline may be read from any.
+    """
+
+    def __init__(
+        self,
+        pretokens: PretokenCounts,
+        options: TrainingOptions,
+        n_special_tokens: int = 0,
+        kernel_set: Kernels = PLAIN,
+    ) -> None:
+        """Count the first pairs.
+
+        n_special_tokens: how many ids of options.vocab_size special tokens take
+        Raises OptionError if the target is below the base vocabulary, or the rule is unknown.
+        """
+        self.options = options
+        rule = tie_rule(options.rule)
+        written = symbolize(pretokens, options)
+        self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
+        self._arrays = _first_state(written, pretokens, options, rule.code)
+        self._use(kernel_set)
+        self._count_first_pairs(written)
+        self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
+
+    @property
+    def frontier(self) -> int:
+        """How many merges are trained."""
+        return int(self._arrays.size[kernels.MERGES])
+
+    @property
+    def n_symbols(self) -> int:
+        """How many cells the distinct pre-tokens take: what the cost of training grows with."""
+        return len(self._arrays.cell) // 3
+
+    def use(self, kernel_set: Kernels) -> None:
+        """Go on with other kernels; all arrays stay as they are."""
+        self._use(kernel_set)
+
+    def step(self) -> Merge | None:
+        """Make one merge. Returns it, or None when training has stopped; timeline.stop says why."""
+        before = self.frontier
+        self.train_to(min(before + 1, self.target))
+        return self.timeline.merge(before) if self.frontier > before else None
+
+    def train_to(
+        self,
+        position: int | None = None,
+        progress: Progress = no_progress,
+        should_stop: StopRequested = never_stop,
+    ) -> StopReason | None:
+        """Make merges until `position` (None: the target) is reached, no pair is left, or should_stop() says so.
+
+        Publishes to the timeline after each slice. Returns why no further merge can be made, None if one can.
+        """
+        position = self.target if position is None else min(position, self.target)
+        start = self.frontier
+        budget = 2_000
+        while not should_stop():
+            began = time.perf_counter()
+            answer = self._kernels.module.train(self._view, position, self.options.min_count, budget)
+            if answer == kernels.NEEDS_ROOM:
+                self._make_room(int(self._arrays.tree[1]))
+                continue
+            self._publish(answer)
+            if answer != kernels.BUDGET_SPENT:
+                break
+            budget = _next_budget(budget, time.perf_counter() - began)
+            done = (self.frontier - start) / max(1, position - start)
+            progress(done, f"Training: merge {self.frontier:,} of {position:,}")
+        return self.timeline.stop
+
+    def merge_pair(self, pair: Pair) -> Merge:
+        """Merge this pair next, whatever the tie rule says. Raises KeyError if the pair does not occur now."""
+        slot = self._slot_of(pair)
+        if not self._kernels.module.has_room(self._view, slot):
+            self._make_room(slot)
+        self._kernels.module.merge_slot(self._view, slot)
+        self.target = max(self.target, self.frontier)
+        self._publish(kernels.REACHED)
+        return self.timeline.merge(self.frontier - 1)
+
+    def _slot_of(self, pair: Pair) -> int:
+        order, n_pairs = self._arrays.order, self._arrays.size[kernels.PAIRS]
+        found = np.flatnonzero(
+            (order.left[:n_pairs] == pair.left)
+            & (order.right[:n_pairs] == pair.right)
+            & (order.count[:n_pairs] > 0)
+        )
+        if not len(found):
+            raise KeyError(pair)
+        return int(found[0])
+
+    def _use(self, kernel_set: Kernels) -> None:
+        self._kernels = kernel_set
+        self._view = kernel_set.view(self._arrays)
+
+    def _first_counts(self) -> NDArray[np.int64]:
+        return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
+
+    def _count_first_pairs(self, written: SymbolizedPretokens) -> None:
+        """Give every pair of base symbols its slot, count and places, and play the first tournament."""
+        cell = self._arrays.cell.reshape(-1, 3)
+        starts = np.flatnonzero((cell[:-1, 0] >= 0) & (cell[1:, 0] >= 0)).astype(np.int32)
+        slot_of_pair, left, right = _number_pairs(cell[starts, 0], cell[starts + 1, 0], len(written.vocabulary))
+        n_pairs = len(left)
+        cell[starts, 1] = slot_of_pair
+        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=len(starts) + 1))
+        self._use(self._kernels)
+        arrays, order = self._arrays, self._arrays.order
+        order.left[:n_pairs] = left
+        order.right[:n_pairs] = right
+        order.count[:n_pairs] = 0
+        arrays.touched_stamp[:n_pairs] = -1
+        np.add.at(order.count, slot_of_pair, arrays.weight[cell[starts, 2]])
+        arrays.place_start[0] = 0
+        arrays.place_start[1 : n_pairs + 1] = np.cumsum(np.bincount(slot_of_pair, minlength=n_pairs))
+        self._kernels.module.fill_places(
+            *self._kernels.view((slot_of_pair, starts, arrays.place_start[: n_pairs + 1], arrays.place))
+        )
+        counts = order.count[:n_pairs]
+        if (limit := self.options.max_token_length) is not None:
+            counts = counts[order.length[left] + order.length[right] <= limit]
+        arrays.with_count[:] = np.bincount(counts[counts < kernels.SMALL_COUNT], minlength=kernels.SMALL_COUNT)
+        arrays.size[kernels.PAIRS] = n_pairs
+        arrays.size[kernels.PLACES] = len(starts)
+        arrays.size[kernels.LIVE_PAIRS] = n_pairs
+        self._kernels.module.build_tree(self._view.order, self._view.tree, n_pairs)
+
+    def _make_room(self, slot: int) -> None:
+        """Enlarge what the merge of this slot may fill."""
+        size, order = self._arrays.size, self._arrays.order
+        occurrences = int(self._arrays.place_start[slot + 1] - self._arrays.place_start[slot])
+        new_pairs = 2 * min(occurrences, int(size[kernels.SYMBOLS]) + 1)
+        starts = order.text_start
+        joined = sum(int(starts[s + 1] - starts[s]) for s in (order.left[slot], order.right[slot]))
+        wanted = _needs(
+            pairs=int(size[kernels.PAIRS]) + new_pairs,
+            places=int(size[kernels.PLACES]) + 2 * occurrences,
+            changes=int(size[kernels.CHANGES]) + new_pairs + 2 * occurrences + 1,
+            changed_rows=int(size[kernels.CHANGED_ROWS]) + occurrences,
+            merges=int(size[kernels.MERGES]) + 1,
+            symbols=int(size[kernels.SYMBOLS]) + 1,
+            text=int(size[kernels.TEXT]) + joined,
+            fresh=2 * occurrences,
+        )
+        tree = self._arrays.tree
+        self._arrays = _with_room(self._arrays, wanted)
+        self._use(self._kernels)
+        if self._arrays.tree is not tree:
+            self._kernels.module.build_tree(self._view.order, self._view.tree, int(size[kernels.PAIRS]))
+
+    def _published(self) -> Published:
+        return Published.of(self._arrays)
+
+    def _publish(self, answer: int) -> None:
+        stop: StopReason | None = None
+        if answer == kernels.NO_PAIR:
+            stop = "no pair left"
+        elif answer == kernels.BELOW_MIN_COUNT:
+            stop = "below min-count"
+        elif self.frontier >= self.target:
+            stop = "target"
+        self.timeline.publish(self._published(), stop)
+
+
+def merges_to_make(options: TrainingOptions, vocabulary: BaseVocabulary, n_special_tokens: int) -> int:
+    """Return the target as a number of merges. Raises OptionError if it is below the base vocabulary."""
+    if options.vocab_size is None:
+        return DEFAULT_MERGES if options.merges is None else options.merges
+    taken = len(vocabulary) + n_special_tokens + (options.unknown is not None)
+    if options.vocab_size < taken:
+        raise OptionError(
+            f"A vocabulary of {options.vocab_size:,} is smaller than what it starts with: "
+            f"{len(vocabulary):,} base symbols and {taken - len(vocabulary):,} unknown and special tokens.",
+            f"Give {taken:,} or more.",
+        )
+    return options.vocab_size - taken
+
+
+def _next_budget(budget: int, seconds: float) -> int:
+    """Return the budget that would have taken one slice's time, growing at most fourfold at once."""
+    fitting = int(budget * _SLICE_SECONDS / max(seconds, 1e-6))
+    return max(200, min(4 * budget, fitting))
+
+
+def _first_state(
+    written: SymbolizedPretokens, pretokens: PretokenCounts, options: TrainingOptions, rule: int
+) -> State:
+    """Lay out the cells and the base symbols; pairs come next."""
+    vocabulary = written.vocabulary
+    labels = [vocabulary.label(symbol) for symbol in range(len(vocabulary))]
+    text = np.frombuffer(b"".join(labels), dtype=np.uint8)
+    n_base = len(labels)
+    occurrences = pretokens.counts.astype(np.int64)
+    state = _with_room(_nothing(), _needs(pairs=2, places=1, merges=1, symbols=n_base, text=len(text)))
+    state.order.text[: len(text)] = text
+    state.order.text_start[0] = 0
+    state.order.text_start[1 : n_base + 1] = np.cumsum([len(label) for label in labels])
+    state.order.length[:n_base] = 1
+    state.order.rule[:] = rule, options.max_token_length or 0
+    state.ends_word[:n_base] = vocabulary.ends_word
+    state.left_stamp[:n_base] = -1
+    state.right_stamp[:n_base] = -1
+    state.size[kernels.SYMBOLS] = n_base
+    state.size[kernels.TEXT] = len(text)
+    state.size[kernels.TOKENS] = int((occurrences * written.lengths).sum())
+    return state._replace(
+        cell=_cells(written),
+        occurrences=occurrences,
+        weight=occurrences if options.weights == "counts" else np.ones_like(occurrences),
+    )
+
+
+def _cells(written: SymbolizedPretokens) -> NDArray[np.int32]:
+    n_rows, n_symbols = len(written.lengths), len(written.symbols)
+    n_cells = n_symbols + n_rows + 1
+    if n_cells > _MOST_CELLS:
+        raise OptionError(
+            f"The distinct pre-tokens hold {n_symbols:,} symbols; at most {_MOST_CELLS:,} can be trained on.",
+            "Choose a pretokenizer that cuts the text into more, and more often equal, pre-tokens.",
+        )
+    cell = np.full((n_cells, 3), -1, dtype=np.int32)
+    row = np.repeat(np.arange(n_rows, dtype=np.int32), written.lengths)
+    where = np.arange(n_symbols, dtype=np.int32) + row + 1
+    cell[where, 0] = written.symbols
+    cell[where, 2] = row
+    return cell.reshape(-1)
+
+
+def _number_pairs(
+    left: NDArray[np.int32], right: NDArray[np.int32], n_base: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Number the distinct pairs by first appearance: (number of each place, left and right of each number)."""
+    key = left.astype(np.int64) * n_base + right
+    if n_base * n_base <= _MOST_PAIRS_IN_A_TABLE:
+        table = np.full(n_base * n_base, -1, dtype=np.int32)
+        # Assigned backwards, so that the first appearance of a key is written last and stays.
+        table[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
+        distinct = np.flatnonzero(table >= 0)
+        first = table[distinct]
+        in_order = np.argsort(first)
+        table[distinct[in_order]] = np.arange(len(distinct), dtype=np.int32)
+        number = table[key]
+        keys = distinct[in_order]
+    else:
+        keys, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        in_order = np.argsort(first)
+        place = np.empty(len(keys), dtype=np.int32)
+        place[in_order] = np.arange(len(keys), dtype=np.int32)
+        number = place[inverse.reshape(-1)]
+        keys = keys[in_order]
+    return number, (keys // max(1, n_base)).astype(np.int32), (keys % max(1, n_base)).astype(np.int32)
+
+
+# --- room: how long each growing array is ---
+
+_GROWS_WITH = {
+    "pairs": ("count", "left", "right", "touched_stamp", "before", "touched"),
+    "places": ("place",),
+    "changes": ("change_slot", "change"),
+    "changed_rows": ("changed_row",),
+    "merges": (
+        "merged_slot", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
+        "pairs_after", "changes_end", "changed_rows_end",
+    ),
+    "symbols": ("length", "ends_word", "left_stamp", "left_slot", "right_stamp", "right_slot"),
+    "text": ("text",),
+    "fresh": ("fresh_slot", "fresh_place"),
+}  # fmt: skip
+_INT64 = {
+    "count", "before", "change", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
+    "pairs_after", "changes_end", "changed_rows_end",
+}  # fmt: skip
+_BYTES = {"text", "ends_word"}
+_SCRATCH = {"touched", "before", "fresh_slot", "fresh_place"}  # nothing in them outlives a merge
+
+
+def _dtype(name: str) -> Any:
+    return np.int64 if name in _INT64 else np.uint8 if name in _BYTES else np.int32
+
+
+def _needs(**sizes: int) -> dict[str, int]:
+    return {kind: sizes.get(kind, 0) for kind in _GROWS_WITH}
+
+
+def _nothing() -> State:
+    empty = {name: np.empty(0, dtype=_dtype(name)) for names in _GROWS_WITH.values() for name in names}
+    order = Order(
+        text_start=np.zeros(1, dtype=np.int64),
+        rule=np.zeros(2, dtype=np.int64),
+        **{name: empty.pop(name) for name in ("count", "left", "right", "length", "text")},
+    )
+    return State(
+        order=order,
+        size=np.zeros(kernels.N_SIZES, dtype=np.int64),
+        cell=np.empty(0, dtype=np.int32),
+        weight=np.empty(0, dtype=np.int64),
+        occurrences=np.empty(0, dtype=np.int64),
+        place_start=np.zeros(1, dtype=np.int64),
+        tree=np.full(2, kernels.NO_SLOT, dtype=np.int32),
+        with_count=np.zeros(kernels.SMALL_COUNT, dtype=np.int64),
+        **empty,
+    )
+
+
+def _with_room(state: State, wanted: dict[str, int]) -> State:
+    """Return the state with arrays at least as long as wanted; longer ones are moved, never changed in place.
+
+    A reader that still holds the old arrays reads the same values from them.
+    """
+    named = {**state.order._asdict(), **state._asdict()}
+    grown: dict[str, Any] = {}
+    for kind, names in _GROWS_WITH.items():
+        had = len(named[names[0]])
+        if wanted[kind] <= had:
+            continue
+        size = max(wanted[kind], had + had // 2, 1024)
+        for name in names:
+            grown[name] = _longer(named[name], size, keep=name not in _SCRATCH)
+        if kind == "pairs":
+            grown["place_start"] = _longer(named["place_start"], size + 1)
+            grown["tree"] = np.full(2 ** math.ceil(math.log2(size)), kernels.NO_SLOT, dtype=np.int32)
+        elif kind == "symbols":
+            grown["text_start"] = _longer(named["text_start"], size + 1)
+    in_order = {name: grown.pop(name) for name in list(grown) if name in Order._fields}
+    return state._replace(order=state.order._replace(**in_order), **grown)
+
+
+def _longer(array: NDArray[Any], size: int, keep: bool = True) -> NDArray[Any]:
+    longer = np.zeros(size, dtype=array.dtype)
+    if keep:
+        longer[: len(array)] = array
+    return longer
