@@ -13,8 +13,9 @@ _ROOTS = (_PACKAGE / "resources", _PACKAGE.parent / "resources")
 
 
 def resource(*parts: str) -> Path:
-    """Return the path of one file or folder of resources/; parts: its path there, such as "themes", "light.toml".
+    """Return the path of one file or folder of resources/.
 
+    parts: the names on the way to it, such as "themes", "light.toml"
     Raises BpeVizError if it is absent.
     """
     for root in _ROOTS:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QGuiApplication, QPen
@@ -33,6 +34,7 @@ LEAST_ZOOM, MOST_ZOOM = 0.6, 4.0
 DASHES = (3.0, 2.0)
 
 Face = Literal["ui", "mono"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Look(QObject):
         self._metrics: dict[tuple[Face, float, bool], QFontMetricsF] = {}
         self._brushes: dict[int, QBrush] = {}
         self._pens: dict[tuple[int, float, bool], QPen] = {}
+        self._shared: dict[object, object] = {}
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     @property
@@ -177,6 +180,15 @@ class Look(QObject):
             self._pens[key] = pen
         return self._pens[key]
 
+    def shared(self, make: Callable[[Look], T]) -> T:
+        """Return make(self), the same one at every call until the look changes.
+
+        For what is dear to make and follows from the look alone, such as painted chips.
+        """
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        return self._shared[make]  # type: ignore[return-value]  # stored under the function that made it
+
     def _value(self, colour: Role | QColor) -> QColor:
         return colour if isinstance(colour, QColor) else self._theme.colour(colour)
 
@@ -200,7 +212,7 @@ class Look(QObject):
 
     def _renew(self) -> None:
         self._generation += 1
-        for cache in (self._fonts, self._metrics, self._brushes, self._pens):
+        for cache in (self._fonts, self._metrics, self._brushes, self._pens, self._shared):
             cache.clear()
         self.changed.emit()
 
