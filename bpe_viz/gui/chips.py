@@ -1,14 +1,14 @@
 """Symbols as chips: a rounded box with an edge, text of fixed width, signs in dim ink.
 
-A chip is painted once into a pixmap and copied from there: 1,500 chips then take 3 ms, painted one by
-one 30 ms. Vector devices (SVG, PDF) get lines and text instead.
+Box and text are painted once into pixmaps and copied from there: 1,500 chips then take 5 ms, and 45 ms
+the first time. Vector devices (SVG, PDF) get lines and text instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -28,13 +28,13 @@ LEAST_TOKEN_WIDTH = 8
 GAP = 4
 UNDERLINE = 2
 HATCH_PERIOD = 8
-CACHED_PIXMAPS = 4096
+CACHED_CHIPS = 8192
 
 # The hatching's tile is drawn so much finer than shown, so that it is sharp on every screen scale.
 _HATCH_DETAIL = 4
 
 
-class ChipStyle(Enum):
+class ChipStyle(IntEnum):
     """What a chip says beside its text.
 
     NEXT: is taken by the next merge; MADE: the last merge made it; SELECTED: pointed at in some panel
@@ -87,7 +87,7 @@ def chip_height(look: Look, scale: float = 1.0) -> int:
 
 def chip_width(look: Look, parts: Parts, style: ChipStyle = ChipStyle.PLAIN, scale: float = 1.0) -> int:
     """Return the width of a chip; it is the same for all styles but the tokens and GAP, which hug."""
-    return look.shared(_ChipCache).layout(parts, style.hugs_text, scale).width
+    return look.shared(_ChipCache).painted(scale, None)[Chip(parts, style)].width
 
 
 def paint_chip(
@@ -127,31 +127,38 @@ def paint_chips(
     underlined: ranges [first, end) of chips that one line joins: the pairs that are merged next
     gap: between two chips at zoom 1
     """
-    cache = look.shared(_ChipCache)
+    right, edges = x, []
     pixels = _device_pixels(painter)
-    edges = chip_edges(look, chips, x, gap=gap, scale=scale)
-    for (left, _), chip in zip(edges, chips, strict=True):
+    painted = look.shared(_ChipCache).painted(scale, pixels)
+    space = look.px(gap) if gap > 0 else 0
+    for chip in chips:
+        layers, width = painted[chip]
         if pixels is None:
-            cache.paint(painter, QPointF(left, y), chip, scale, 1.0)
+            painted.paint(painter, QPointF(x, y), chip)
         else:
-            place = QPointF(round(left * pixels) / pixels, round(y * pixels) / pixels)
-            painter.drawPixmap(place, cache.pixmap(chip, scale, pixels))
+            # Pixmaps between two device pixels would be smeared over both.
+            place = QPointF(round(x * pixels) / pixels, round(y * pixels) / pixels)
+            for layer in layers:
+                painter.drawPixmap(place, layer)
+        right = x + width
+        edges.append((x, right))
+        x = right + space
     for first, end in underlined:
         bottom = y + chip_height(look, scale) + look.px(1)
-        width = edges[end - 1][1] - edges[first][0]
-        painter.fillRect(QRectF(edges[first][0], bottom, width, look.px(UNDERLINE)), look.brush("next"))
-    return edges[-1][1] if edges else x
+        line = QRectF(edges[first][0], bottom, edges[end - 1][1] - edges[first][0], look.px(UNDERLINE))
+        painter.fillRect(line, look.brush("next"))
+    return right
 
 
 def chip_edges(
     look: Look, chips: Sequence[Chip], x: float = 0.0, *, gap: float = GAP, scale: float = 1.0
 ) -> list[tuple[float, float]]:
     """Return the left and right edge of every chip of a row that starts at x."""
-    layout = look.shared(_ChipCache).layout
+    painted = look.shared(_ChipCache).painted(scale, None)
     space = look.px(gap) if gap > 0 else 0
     edges = []
-    for parts, style in chips:
-        right = x + layout(parts, style.hugs_text, scale).width
+    for chip in chips:
+        right = x + painted[chip].width
         edges.append((x, right))
         x = right + space
     return edges
@@ -184,8 +191,14 @@ def _device_pixels(painter: QPainter) -> float | None:
     return transform.m11() if is_plain else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Painted(NamedTuple):
+    """A chip ready to be copied: box and text, or no layer for a vector device."""
+
+    layers: tuple[QPixmap, ...]
+    width: int
+
+
+class _Layout(NamedTuple):
     """Where the pieces of a chip's text stand.
 
     pieces: offset from the left edge, text, whether it is a sign
@@ -195,36 +208,84 @@ class _Layout:
     width: int
 
 
+class _Inks(NamedTuple):
+    text: Role
+    sign: Role
+
+
+_FULL_INKS = _Inks("ink", "sign")
+
+
 @dataclass(frozen=True, slots=True)
 class _Colours:
     fill: QColor
     line: QColor
-    ink: QColor
-    sign: QColor
+    inks: _Inks = _FULL_INKS
     line_width: float = 1.0
     dashed: bool = False
 
 
 class _ChipCache:
-    """The measures and pixmaps of chips for one state of a look."""
+    """What is painted of chips for one state of a look, by size of type and device pixels."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._layouts: dict[tuple[Parts, bool, float], _Layout] = {}
-        self._pixmaps: dict[tuple[Chip, float, float], QPixmap] = {}
-        self._colours = {style: _colours(look, style) for style in ChipStyle}
+        self._sizes: dict[tuple[float, float | None], _ChipsOfOneSize] = {}
 
-    def layout(self, parts: Parts, hugs: bool, scale: float) -> _Layout:
-        key = (parts, hugs, scale)
+    def painted(self, scale: float, pixels: float | None) -> _ChipsOfOneSize:
+        key = (scale, pixels)
+        if key not in self._sizes:
+            self._sizes[key] = _ChipsOfOneSize(self._look, scale, pixels)
+        return self._sizes[key]
+
+
+class _ChipsOfOneSize(dict[Chip, _Painted]):
+    """Chips by value, made when first asked for.
+
+    Box and text are layers of their own: while a training is scrubbed the same text comes in ever
+    other colours, and text is what takes the time.
+    """
+
+    def __init__(self, look: Look, scale: float, pixels: float | None) -> None:
+        super().__init__()
+        self._look = look
+        self._font = look.mono_font(scale)
+        self._metrics = look.mono_metrics(scale)
+        self._scale = scale
+        self._pixels = pixels
+        self._height = chip_height(look, scale)
+        self._colours = {style: _colours(look, style) for style in ChipStyle}
+        self._layouts: dict[tuple[Parts, bool], _Layout] = {}
+        self._boxes: dict[tuple[int, ChipStyle], QPixmap] = {}
+        self._texts: dict[tuple[Parts, bool, _Inks], QPixmap] = {}
+
+    def __missing__(self, chip: Chip) -> _Painted:
+        if len(self) >= CACHED_CHIPS:
+            for cache in (self, self._layouts, self._boxes, self._texts):
+                cache.clear()
+        layout = self._layout(chip)
+        layers = () if self._pixels is None else (self._box(chip, layout.width), self._text(chip))
+        painted = _Painted(layers, layout.width)
+        self[chip] = painted
+        return painted
+
+    def paint(self, painter: QPainter, corner: QPointF, chip: Chip) -> None:
+        """Paint a chip as shapes and text."""
+        painter.save()
+        painter.translate(corner)
+        self._paint_box(painter, chip.style, self._layout(chip).width)
+        self._paint_text(painter, chip)
+        painter.restore()
+
+    def _layout(self, chip: Chip) -> _Layout:
+        hugs = chip.style.hugs_text
+        key = (chip.parts, hugs)
         if (found := self._layouts.get(key)) is not None:
             return found
-        if len(self._layouts) >= 8 * CACHED_PIXMAPS:
-            self._layouts.clear()
-        metrics = self._look.mono_metrics(scale)
-        pieces = [(part.text, part.kind != "text") for part in drawable(parts, metrics)]
-        advances = [metrics.horizontalAdvance(text) for text, _ in pieces]
+        pieces = [(part.text, part.kind != "text") for part in drawable(chip.parts, self._metrics)]
+        advances = [self._metrics.horizontalAdvance(text) for text, _ in pieces]
         padding = self._look.px(TOKEN_PADDING if hugs else PADDING)
-        least = self._look.px((LEAST_TOKEN_WIDTH if hugs else LEAST_WIDTH) * scale)
+        least = self._look.px((LEAST_TOKEN_WIDTH if hugs else LEAST_WIDTH) * self._scale)
         # Whole pixels keep the edges of a row of chips sharp.
         width = max(round(sum(advances)) + 2 * padding, least)
         offset = (width - sum(advances)) / 2
@@ -235,62 +296,67 @@ class _ChipCache:
         self._layouts[key] = _Layout(tuple(placed), width)
         return self._layouts[key]
 
-    def pixmap(self, chip: Chip, scale: float, pixels: float) -> QPixmap:
-        """Return the chip painted for a device with that many pixels per unit."""
-        key = (chip, scale, pixels)
-        if (found := self._pixmaps.get(key)) is not None:
-            return found
-        if len(self._pixmaps) >= CACHED_PIXMAPS:
-            self._pixmaps.clear()
-        width = self.layout(chip.parts, chip.style.hugs_text, scale).width
-        pixmap = QPixmap(round(width * pixels), round(chip_height(self._look, scale) * pixels))
+    def _box(self, chip: Chip, width: int) -> QPixmap:
+        key = (width, chip.style)
+        if key not in self._boxes:
+            self._boxes[key] = self._pixmap(width)
+            painter = QPainter(self._boxes[key])
+            self._paint_box(painter, chip.style, width)
+            painter.end()
+        return self._boxes[key]
+
+    def _text(self, chip: Chip) -> QPixmap:
+        key = (chip.parts, chip.style.hugs_text, self._colours[chip.style].inks)
+        if key not in self._texts:
+            self._texts[key] = self._pixmap(self._layout(chip).width)
+            painter = QPainter(self._texts[key])
+            self._paint_text(painter, chip)
+            painter.end()
+        return self._texts[key]
+
+    def _pixmap(self, width: int) -> QPixmap:
+        pixels = self._pixels or 1.0
+        pixmap = QPixmap(round(width * pixels), round(self._height * pixels))
         pixmap.setDevicePixelRatio(pixels)
         pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        self.paint(painter, QPointF(0, 0), chip, scale, pixels)
-        painter.end()
-        self._pixmaps[key] = pixmap
         return pixmap
 
-    def paint(self, painter: QPainter, corner: QPointF, chip: Chip, scale: float, pixels: float) -> None:
-        """Paint a chip as shapes and text."""
-        look, colours = self._look, self._colours[chip.style]
-        layout = self.layout(chip.parts, chip.style.hugs_text, scale)
-        height = chip_height(look, scale)
+    def _paint_box(self, painter: QPainter, style: ChipStyle, width: int) -> None:
+        colours, pixels = self._colours[style], self._pixels or 1.0
         # A line of whole device pixels, its middle half a line inside, covers its pixels exactly.
         line = max(1, round(colours.line_width * pixels)) / pixels
-        box = QRectF(corner.x(), corner.y(), layout.width, height)
-        inside = box.adjusted(line / 2, line / 2, -line / 2, -line / 2)
-        painter.save()
+        inside = QRectF(0, 0, width, self._height).adjusted(line / 2, line / 2, -line / 2, -line / 2)
+        radius = RADIUS * self._look.zoom
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(look.brush(colours.fill))
-        painter.setPen(look.pen(colours.line, line, colours.dashed))
-        painter.drawRoundedRect(inside, RADIUS * look.zoom, RADIUS * look.zoom)
-        metrics = look.mono_metrics(scale)
-        middle = (height - metrics.ascent() - metrics.descent()) / 2
-        baseline = corner.y() + round(middle + metrics.ascent())
-        painter.setFont(look.mono_font(scale))
-        for offset, text, is_sign in layout.pieces:
-            painter.setPen(look.pen(colours.sign if is_sign else colours.ink))
-            painter.drawText(QPointF(corner.x() + offset, baseline), text)
-        painter.restore()
+        painter.setBrush(self._look.brush(colours.fill))
+        painter.setPen(self._look.pen(colours.line, line, colours.dashed))
+        painter.drawRoundedRect(inside, radius, radius)
+
+    def _paint_text(self, painter: QPainter, chip: Chip) -> None:
+        inks = self._colours[chip.style].inks
+        ascent, descent = self._metrics.ascent(), self._metrics.descent()
+        baseline = round((self._height - ascent - descent) / 2 + ascent)
+        painter.setFont(self._font)
+        for offset, text, is_sign in self._layout(chip).pieces:
+            painter.setPen(self._look.pen(inks.sign if is_sign else inks.text))
+            painter.drawText(QPointF(offset, baseline), text)
 
 
 def _colours(look: Look, style: ChipStyle) -> _Colours:
     theme = look.theme
     place = style.token_colour
     if place is not None:
-        return _Colours(theme.tokens[place], theme.token_lines[place], theme.ink, theme.sign)
+        return _Colours(theme.tokens[place], theme.token_lines[place])
     match style:
         case ChipStyle.NEXT:
-            return _Colours(theme.next_soft, theme.next, theme.ink, theme.sign)
+            return _Colours(theme.next_soft, theme.next)
         case ChipStyle.MADE:
-            return _Colours(theme.made_soft, theme.made, theme.ink, theme.sign)
+            return _Colours(theme.made_soft, theme.made)
         case ChipStyle.SELECTED:
-            return _Colours(theme.chip, theme.ink, theme.ink, theme.sign, line_width=2.0)
+            return _Colours(theme.chip, theme.ink, line_width=2.0)
         case ChipStyle.DIM:
-            return _Colours(theme.panel, theme.line, theme.faint, theme.faint)
+            return _Colours(theme.panel, theme.line, _Inks("faint", "faint"))
         case ChipStyle.GAP:
-            return _Colours(theme.panel, theme.dim, theme.dim, theme.dim, dashed=True)
+            return _Colours(theme.panel, theme.dim, _Inks("dim", "dim"), dashed=True)
         case _:
-            return _Colours(theme.chip, theme.chip_line, theme.ink, theme.sign)
+            return _Colours(theme.chip, theme.chip_line)

@@ -26,7 +26,11 @@ QLabel { background: transparent; }
 QLabel[role="dim"] { color: $dim; }
 QLabel[role="heading"] { font-weight: 600; }
 QToolTip { color: $ink; background: $panel; border: 1px solid $line; padding: ${half}px; }
-QDockWidget { font-weight: 600; }
+QDockWidget {
+    font-weight: 600; titlebar-close-icon: url("$close"); titlebar-normal-icon: url("$detach");
+}
+QDockWidget::close-button, QDockWidget::float-button { border: none; border-radius: 3px; padding: 1px; }
+QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $hover; }
 QDockWidget::title { background: $panel; border: 1px solid $line; padding: ${grid}px; text-align: left; }
 """
 
@@ -60,7 +64,9 @@ QToolButton[role="flat"]:checked, QPushButton[role="flat"]:checked {
 QToolButton[role="flat"]:focus, QPushButton[role="flat"]:focus { border-color: $next; }
 QToolButton[popupMode="1"] { padding-right: ${grid2}px; }
 QToolButton::menu-button { border: none; width: ${grid2}px; }
-QToolButton::menu-arrow, QToolButton::menu-indicator { image: url("$chevron_down"); width: ${icon}px; }
+QToolButton::menu-arrow, QToolButton::menu-indicator {
+    image: url("$chevron_down"); width: ${icon}px; height: ${icon}px;
+}
 QToolButton[popupMode="2"] { padding-right: ${arrow_room}px; }
 QToolButton::menu-indicator {
     subcontrol-origin: padding; subcontrol-position: center right; right: ${half}px;
@@ -73,7 +79,13 @@ QCheckBox::indicator { border-radius: 3px; }
 QRadioButton::indicator { border-radius: ${box_half}px; }
 QCheckBox::indicator:hover, QRadioButton::indicator:hover { border-color: $next; }
 QCheckBox::indicator:checked { background: $next; border-color: $next; image: url("$check"); }
-QRadioButton::indicator:checked { background: $next; border: ${dot}px solid $panel; outline: none; }
+QRadioButton::indicator:checked {
+    border-color: $next;
+    background: qradialgradient(
+        cx: 0.5, cy: 0.5, radius: 0.5, fx: 0.5, fy: 0.5,
+        stop: 0 $next, stop: 0.55 $next, stop: 0.65 $panel, stop: 1 $panel
+    );
+}
 QCheckBox:focus, QRadioButton:focus { border: 1px solid $next; border-radius: 3px; padding: 0; }
 """
 
@@ -86,6 +98,7 @@ QLineEdit, QComboBox, QAbstractSpinBox { padding: ${button_y}px ${grid}px; }
 QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {
     border: 1px solid $next;
 }
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit { background: transparent; border: none; padding: 0; }
 QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { background: $background; }
 QLineEdit[role="error"] { border-color: $error; }
 QPlainTextEdit, QTextEdit[role="symbols"] { font-family: $mono_families; font-size: ${mono_points}pt; }
@@ -128,7 +141,7 @@ QTableView::item:selected, QListView::item:selected, QTreeView::item:selected {
 }
 QHeaderView { background: $panel; border: none; }
 QHeaderView::section {
-    background: $panel; color: $dim; border: none; border-bottom: 1px solid $line;
+    background: $panel; color: $dim; border: none; border-bottom: 1px solid $line; font-weight: 400;
     padding: ${half}px ${grid}px;
 }
 QTabWidget::pane { border: none; }
@@ -139,7 +152,7 @@ QTabBar::tab {
 }
 QTabBar::tab:hover { color: $ink; }
 QTabBar::tab:selected { color: $next; border-bottom-color: $next; }
-QTabBar:focus::tab:selected { border: 1px solid $next; border-bottom-width: 2px; }
+QTabBar::tab:focus { border-color: $next; border-radius: 3px; }
 QScrollBar { background: transparent; border: none; margin: 0; }
 QScrollBar:vertical { width: ${scroll}px; }
 QScrollBar:horizontal { height: ${scroll}px; }
@@ -196,6 +209,8 @@ def style_sheet(look: Look) -> str:
         ui_points=f"{UI_POINTS * look.zoom:.2f}",
         mono_points=f"{MONO_POINTS * look.zoom:.2f}",
         check=_url("icons", check),
+        close=_url("icons", "close.svg"),
+        detach=_url("icons", "detach.svg"),
         chevron_down=_url("icons", "chevron-down.svg"),
         chevron_up=_url("icons", "chevron-up.svg"),
     )
@@ -227,8 +242,7 @@ def _lengths(look: Look) -> dict[str, int]:
         "arrow_room": look.px(22),
         "icon": look.px(12),
         "box": look.px(14),
-        "box_half": look.px(7),
-        "dot": look.px(3),
+        "box_half": look.px(14) // 2 + 1,
         "bar_half": look.px(2),
         "scroll": look.px(10),
         "scroll_radius": look.px(3),

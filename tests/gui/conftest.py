@@ -1,0 +1,41 @@
+"""Qt without a screen, and no test passes that made Qt complain."""
+
+from __future__ import annotations
+
+import os
+
+# Before Qt is loaded; a run that wants a real screen sets it.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.settings import Settings
+
+HERE = Path(__file__).parent
+
+# The first comes from the offscreen platform whenever a window is shown; the second from machines
+# whose fonts lack a script, when a text in it is measured.
+HARMLESS_WARNINGS = ("This plugin does not support propagateSizeHints", "OpenType support missing")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+            item.add_marker(pytest.mark.qt_log_ignore(*HARMLESS_WARNINGS))
+
+
+@pytest.fixture
+def look(qtbot: QtBot) -> Look:
+    """A light look at normal size, the same on every machine."""
+    return Look("light")
+
+
+@pytest.fixture
+def settings(tmp_path: Path, qtbot: QtBot) -> Settings:
+    """Settings of their own file, never the user's."""
+    return Settings(tmp_path / "settings.ini")
