@@ -98,7 +98,13 @@ QLineEdit, QComboBox, QAbstractSpinBox { padding: ${button_y}px ${grid}px; }
 QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {
     border: 1px solid $next;
 }
-QAbstractSpinBox QLineEdit, QComboBox QLineEdit { background: transparent; border: none; padding: 0; }
+QPushButton, QToolButton, QLineEdit, QComboBox, QAbstractSpinBox { min-height: ${control}px; }
+QToolButton[role="flat"] { min-height: 0; }
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {
+    background: transparent; border: none; padding: 0; min-height: 0;
+}
+QAbstractSpinBox QLineEdit { padding-left: ${half}px; }
+QLineEdit, QPlainTextEdit, QTextEdit { placeholder-text-color: $dim; }
 QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { background: $background; }
 QLineEdit[role="error"] { border-color: $error; }
 QPlainTextEdit, QTextEdit[role="symbols"] { font-family: $mono_families; font-size: ${mono_points}pt; }
@@ -237,7 +243,8 @@ def _lengths(look: Look) -> dict[str, int]:
         "grid4": look.px(32),
         "radius": look.px(6),
         "button_x": look.px(12),
-        "button_y": look.px(4),
+        "button_y": look.px(3),
+        "control": look.px(20),
         "menu_y": look.px(5),
         "arrow_room": look.px(22),
         "icon": look.px(12),
