@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
+from bpe_viz.engine.types import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,27 +38,35 @@ class MergeRanks:
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.n_base = n_base
         self._rank: dict[int, int] = {}
-        self._known = 0
+        self._pairs: list[tuple[int, int]] = []
         self.extend(pairs)
 
     def __len__(self) -> int:
-        return self._known
+        return len(self._pairs)
 
     def extend(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Learn the merges that follow. A pair that is listed twice keeps its first rank."""
         for left, right in pairs:
-            self._rank.setdefault(left << 32 | right, self._known)
-            self._known += 1
+            self._rank.setdefault(left << 32 | right, len(self._pairs))
+            self._pairs.append((left, right))
 
     def follow(self, published: Published) -> None:
         """Learn what has been trained since."""
-        if published.frontier > self._known:
-            slots = published.merged_slot[self._known : published.frontier]
+        if published.frontier > len(self):
+            slots = published.merged_slot[len(self) : published.frontier]
             self.extend(zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True))
 
     def of(self, left: int, right: int) -> int | None:
         """Return the rank of a pair, None if it is no merge."""
         return self._rank.get(left << 32 | right)
+
+    def pair(self, rank: int) -> Pair:
+        """Return the pair of a rank."""
+        return Pair(*self._pairs[rank])
+
+    def pairs(self, n: int) -> list[Pair]:
+        """Return the first n pairs, in rank order."""
+        return [Pair(left, right) for left, right in self._pairs[:n]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +111,10 @@ class BoundaryRanks:
         self.ranks = ranks
         self._remembered: OrderedDict[bytes, Boundaries] = OrderedDict()
 
-    def of(self, pretoken: bytes) -> Boundaries:
-        """Return the boundaries of a pre-token (UTF-8), with all merges known now."""
+    def of(self, pretoken: bytes, position: int) -> Boundaries:
+        """Return the boundaries of a pre-token (UTF-8), true for every position up to this one at least."""
         found = self._remembered.get(pretoken)
-        if found is not None and found.known == len(self.ranks):
+        if found is not None and (found.known >= position or found.known == len(self.ranks)):
             return found
         pieces = self.base.pieces(pretoken)
         symbols = self.base.symbols(pieces)

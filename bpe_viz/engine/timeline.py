@@ -110,6 +110,10 @@ class Timeline:
         """The table of all symbols up to the frontier."""
         return symbol_table(self.base, self.published)
 
+    def symbols_of(self, published: Published) -> SymbolTable:
+        """The table of the symbols of what was published at one moment."""
+        return symbol_table(self.base, published)
+
     def merge(self, rank: int) -> Merge:
         """Return a recorded merge. Raises IndexError beyond the frontier."""
         published = self.published
@@ -281,7 +285,7 @@ class Reader:
         """Return the symbols of one pre-token at the cursor."""
         self._splits.ranks.follow(self._seen)
         content = self.timeline.pretokens.content(row)
-        return tuple(self._splits.of(content).at(self.position)[0].tolist())
+        return tuple(self._splits.of(content, self.position).at(self.position)[0].tolist())
 
     def _next(self, best: list[PairCount]) -> tuple[Merge | None, StopReason | None]:
         seen, position = self._seen, self.position

@@ -1,0 +1,286 @@
+"""A Tokenizer: base vocabulary, merges and special tokens; encodes and decodes, at any position of its merge list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.layout import EncodedText, lay_out
+from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
+from bpe_viz.engine.types import CountingOptions, Encoding, Pair, Token
+from bpe_viz.errors import FormatError
+
+if TYPE_CHECKING:
+    from bpe_viz.engine.timeline import Timeline
+
+SpecialText = Literal["allow", "text", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedPiece:
+    """What one id stands for; content is None where no token has this id."""
+
+    id: int
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """Decoded ids.
+
+    pieces: one an id, in order
+    unknown: the ids that no token has, in order
+    invalid: how many U+FFFD stand for bytes that are no whole character
+    """
+
+    pieces: tuple[DecodedPiece, ...]
+    text: str
+    unknown: tuple[int, ...]
+    invalid: int
+
+
+class Tokenizer:
+    """Immutable to its users. Encoding remembers pre-tokens it has seen; one thread uses it at a time.
+
+    Symbols are numbered base first, then merges in order. Token ids are the same numbers unless a file says
+    otherwise; then the unknown token, then the special tokens. A special token whose text is a token already takes
+    that token's id, and `notes` says so.
+    """
+
+    def __init__(
+        self,
+        symbols: SymbolTable,
+        boundaries: BoundaryRanks,
+        counting: CountingOptions,
+        unknown: str | None = None,
+        position: int | None = None,
+        ids: NDArray[np.int64] | None = None,
+        special_ids: dict[str, int] | None = None,
+        name: str = "trained here",
+    ) -> None:
+        """Put a tokenizer together.
+
+        symbols: base symbols and merge results
+        boundaries: knows the merges; its memory of pre-tokens may be shared by tokenizers of one merge list
+        counting: how text is cut before it is encoded
+        position: how many merges apply; None: all
+        ids: (symbols,) int64, the token id of each symbol; None: the symbol's own number
+        special_ids: the ids of the unknown and the special tokens by text; None: they follow the merges
+        """
+        self.symbols = symbols
+        self.counting = counting
+        self.unknown = unknown
+        self.name = name
+        self.n_merges = len(symbols) - len(symbols.base)
+        self.position = self.n_merges if position is None else position
+        if not 0 <= self.position <= self.n_merges:
+            raise IndexError(f"position {self.position} is outside 0 to {self.n_merges}")
+        self._boundaries = boundaries
+        self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
+        self.notes: tuple[str, ...] = ()
+        self.special_ids = self._number_specials() if special_ids is None else special_ids
+        self._symbol_of_id: dict[int, int] | None = None
+
+    @classmethod
+    def from_timeline(
+        cls,
+        timeline: Timeline,
+        counting: CountingOptions,
+        boundaries: BoundaryRanks | None = None,
+    ) -> Tokenizer:
+        """Return the tokenizer that is trained so far; boundaries: a memory to share, of the same timeline."""
+        published = timeline.published
+        if boundaries is None:
+            boundaries = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
+        boundaries.ranks.follow(published)
+        symbols = timeline.symbols_of(published)
+        return cls(symbols, boundaries, counting, timeline.options.unknown)
+
+    @classmethod
+    def from_merges(
+        cls,
+        base: BaseVocabulary,
+        pairs: Sequence[Pair],
+        counting: CountingOptions,
+        unknown: str | None = None,
+        ids: NDArray[np.int64] | None = None,
+        special_ids: dict[str, int] | None = None,
+        name: str = "",
+    ) -> Tokenizer:
+        """Return the tokenizer of a merge list; pairs are symbol ids as numbered above.
+
+        Raises FormatError if a pair names a symbol that does not exist before it.
+        """
+        symbols = _symbols_of_merges(base, pairs)
+        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs))
+        return cls(symbols, boundaries, counting, unknown, None, ids, special_ids, name)
+
+    def at(self, position: int) -> Tokenizer:
+        """Return the tokenizer with the first `position` merges only; ids stay the final ids."""
+        other = Tokenizer.__new__(Tokenizer)
+        other.__dict__.update(self.__dict__)
+        if not 0 <= position <= self.n_merges:
+            raise IndexError(f"position {position} is outside 0 to {self.n_merges}")
+        other.position = position
+        return other
+
+    @property
+    def base(self) -> BaseVocabulary:
+        """The base vocabulary."""
+        return self.symbols.base
+
+    @property
+    def vocab_size(self) -> int:
+        """How many token ids there are."""
+        return len(set(self._ids.tolist()) | set(self.special_ids.values()))
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The merge list as pairs of symbol ids, in rank order."""
+        return self._boundaries.ranks.pairs(self.n_merges)
+
+    def id_of(self, symbol: int) -> int:
+        """Return the token id of a symbol."""
+        return int(self._ids[symbol])
+
+    def ids_of(self, symbols: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the token ids of many symbols."""
+        return self._ids[symbols]
+
+    @property
+    def merge_ranks(self) -> MergeRanks:
+        """The rank of every pair that is merged; it may know of later merges than this tokenizer has."""
+        return self._boundaries.ranks
+
+    def token(self, token_id: int) -> Token:
+        """Return the token with this id. Raises KeyError if there is none."""
+        symbol = self._symbol(token_id)
+        if symbol is not None:
+            rank = self.symbols.rank(symbol)
+            kind: Literal["base", "merge"] = "base" if rank is None else "merge"
+            return Token(
+                token_id, self.symbols.content(symbol), self.symbols.ends_word(symbol), rank, kind
+            )
+        for text, special_id in self.special_ids.items():
+            if special_id == token_id:
+                return Token(
+                    token_id, text.encode(), False, None, "unknown" if text == self.unknown else "special"
+                )
+        raise KeyError(token_id)
+
+    def label(self, token_id: int) -> bytes:
+        """Return the token's text with its end-of-word marker. Raises KeyError if there is none."""
+        token = self.token(token_id)
+        return token.content + (self.base.marker.encode() if token.ends_word else b"")
+
+    def vocabulary(self) -> Iterator[Token]:
+        """Yield every token, by id."""
+        for token_id in sorted(set(self._ids.tolist()) | set(self.special_ids.values())):
+            yield self.token(token_id)
+
+    def merge_of(self, token_id: int) -> Pair | None:
+        """Return the pair of symbols that makes a token; None if no merge does."""
+        symbol = self._symbol(token_id)
+        rank = None if symbol is None else self.symbols.rank(symbol)
+        return None if rank is None else self._boundaries.ranks.pair(rank)
+
+    def lay_out(self, text: str, special_text: SpecialText = "allow") -> EncodedText:
+        """Encode a text for every position at once: see layout.EncodedText.
+
+        Raises BpeVizError for special text that is to be an error.
+        """
+        return lay_out(self, self._boundaries, text, special_text)
+
+    def encode(self, text: str, special_text: SpecialText = "allow") -> Encoding:
+        """Encode a text at this tokenizer's position."""
+        return self.lay_out(text, special_text).encoding(self.position)
+
+    def encode_pretoken(self, content: bytes) -> list[int | None]:
+        """Encode one pre-token (UTF-8), taken as it is; None for a gap."""
+        ids, _ = self._boundaries.of(content, self.position).at(self.position)
+        unknown = self.special_ids.get(self.unknown) if self.unknown is not None else None
+        return [unknown if symbol < 0 else self.id_of(symbol) for symbol in ids.tolist()]
+
+    def decode(self, ids: Sequence[int]) -> Decoding:
+        """Join the tokens' bytes and read them as UTF-8, invalid bytes as U+FFFD.
+
+        An id that no token has is marked in the text. A marked end of word becomes a space if the pretokenizer
+        dropped the white space between words, else nothing.
+        """
+        space = b" " if self.base.end_of_word != "none" and not self.covers_text else b""
+        pieces: list[DecodedPiece] = []
+        run: list[bytes] = []
+        text: list[str] = []
+        unknown: list[int] = []
+        invalid = 0
+        for token_id in ids:
+            try:
+                token = self.token(token_id)
+            except KeyError:
+                pieces.append(DecodedPiece(token_id, None))
+                unknown.append(token_id)
+                text += [b"".join(run).decode(errors="replace"), f"<no token {token_id}>"]
+                invalid += _count_invalid(run)
+                run = []
+                continue
+            content = token.content + (space if token.ends_word else b"")
+            pieces.append(DecodedPiece(token_id, content))
+            run.append(content)
+        text.append(b"".join(run).decode(errors="replace"))
+        invalid += _count_invalid(run)
+        joined = "".join(text)
+        return Decoding(tuple(pieces), joined.removesuffix(" ") if space else joined, tuple(unknown), invalid)
+
+    @property
+    def covers_text(self) -> bool:
+        """Whether the pretokenizer keeps every character of a text, so far as its name tells."""
+        from bpe_viz.engine.pretokenize import pretokenizer_for
+
+        return pretokenizer_for(self.counting).lossless
+
+    def _symbol(self, token_id: int) -> int | None:
+        if self._symbol_of_id is None:
+            self._symbol_of_id = {token: symbol for symbol, token in enumerate(self._ids.tolist())}
+        return self._symbol_of_id.get(token_id)
+
+    def _number_specials(self) -> dict[str, int]:
+        """Number the unknown and the special tokens after the merges."""
+        texts = ([] if self.unknown is None else [self.unknown]) + list(self.counting.special_tokens)
+        wanted = {text.encode() for text in texts}
+        taken: dict[bytes, int] = {}
+        for symbol in range(len(self.symbols)) if wanted else ():
+            if not self.symbols.ends_word(symbol) and self.symbols.content(symbol) in wanted:
+                taken[self.symbols.content(symbol)] = symbol
+        numbered: dict[str, int] = {}
+        for text in texts:
+            if text in numbered:
+                continue
+            if (shared := taken.get(text.encode())) is not None:
+                numbered[text] = shared
+                self.notes += (f"The special token {text!r} is also an ordinary token: both have id {shared}.",)
+            else:
+                numbered[text] = len(self.symbols) + sum(i >= len(self.symbols) for i in numbered.values())
+        return numbered
+
+
+def _count_invalid(run: list[bytes]) -> int:
+    joined = b"".join(run)
+    return joined.decode(errors="replace").count("\ufffd") - joined.count("\ufffd".encode())
+
+
+def _symbols_of_merges(base: BaseVocabulary, pairs: Sequence[Pair]) -> SymbolTable:
+    labels = [base.label(symbol) for symbol in range(len(base))]
+    ends = list(base.ends_word)
+    for rank, (left, right) in enumerate(pairs):
+        if not (0 <= left < len(labels) and 0 <= right < len(labels)):
+            raise FormatError(f"Merge {rank} joins symbols {left} and {right}, which do not exist before it.")
+        labels.append(labels[left] + labels[right])
+        ends.append(ends[right])
+    text = np.frombuffer(b"".join(labels), dtype=np.uint8)
+    text_start = np.concatenate(([0], np.cumsum([len(label) for label in labels], dtype=np.int64)))
+    return SymbolTable(base, text, text_start, np.array(ends, dtype=np.uint8), len(labels))

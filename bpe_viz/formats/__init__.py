@@ -1,0 +1,92 @@
+"""Tokenizer file formats: one file each, found by itself.
+
+A module in this folder that has a FORMAT is a format. To add one, add a file; tests/formats holds it to its contract.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.errors import FormatError
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One tokenizer file format.
+
+    name: what --format calls it; title: for people
+    suffixes: of files that are usually in this format, to choose by when saving
+    detect: tells from a file's name and first bytes whether to try load
+    load: reads a file; raises FormatError
+    save: writes a tokenizer and returns what the format could not hold, in plain words; None: cannot save.
+        Raises FormatError if it would change what the tokenizer does.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    detect: Callable[[Path, bytes], bool]
+    load: Callable[[Path], Tokenizer]
+    save: Callable[[Tokenizer, Path], tuple[str, ...]] | None
+
+
+_HEAD_BYTES = 4096
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Return all formats, by name."""
+    found = []
+    for module in pkgutil.iter_modules(__path__):
+        contents = importlib.import_module(f"{__name__}.{module.name}")
+        if hasattr(contents, "FORMAT"):
+            found.append(contents.FORMAT)
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+def detect_format(path: Path) -> Format | None:
+    """Return the format of a file by its content, None if it is no tokenizer file. Raises FormatError."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror}.", "Check the name and its permissions.") from error
+    return next((one for one in formats() if one.detect(path, head)), None)
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Read a tokenizer file of any format. Raises FormatError."""
+    found = detect_format(path)
+    if found is None:
+        raise FormatError(f"{path} is no tokenizer file that bpe_viz reads.", f"It reads {_titles()}.")
+    return found.load(path)
+
+
+def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> tuple[str, ...]:
+    """Write a tokenizer; returns what was lost, in plain words.
+
+    name: of the format; None: chosen by the file's name
+    Raises FormatError if there is no such format or it cannot hold the tokenizer; then nothing is written.
+    """
+    able = [one for one in formats() if one.save is not None]
+    if name is not None:
+        chosen = next((one for one in able if one.name == name), None)
+    else:
+        chosen = next((one for one in able if path.name.endswith(one.suffixes)), None)
+    if chosen is None or chosen.save is None:
+        what = f"named {name!r}" if name is not None else f"for a file named {path.name}"
+        raise FormatError(
+            f"There is no format {what} that bpe_viz can save.",
+            f"Known: {', '.join(f'{one.name} ({one.suffixes[0]})' for one in able)}.",
+        )
+    return chosen.save(tokenizer, path)
+
+
+def _titles() -> str:
+    return ", ".join(one.title for one in formats())

@@ -1,0 +1,84 @@
+"""What all panels share: a heading row, which is also the title bar of their dock, and a body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.workspace import Workspace
+
+HEADING = 32
+
+
+class Panel(QWidget):
+    """A panel: build, connect, show. It keeps no copy of the state and computes nothing of BPE.
+
+    heading: becomes the title bar of the dock; add controls with add_to_heading
+    """
+
+    def __init__(self, workspace: Workspace, look: Look, title: str) -> None:
+        super().__init__()
+        self.workspace = workspace
+        self.look = look
+        self.setAccessibleName(title)
+        self.heading = QWidget()
+        self.heading.setObjectName("heading")
+        self.heading.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._title = QLabel(title)
+        self._title.setProperty("role", "heading")
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._heading_row = QHBoxLayout(self.heading)
+        self._heading_row.addWidget(self._title)
+        self._heading_row.addStretch(1)
+        self._stretch = 1
+        self._body = QVBoxLayout(self)
+        self._body.setContentsMargins(0, 0, 0, 0)
+        self._body.setSpacing(0)
+        look.changed.connect(self._fit_look)
+        self._fit_look()
+
+    def add_to_heading(self, widget: QWidget, after_stretch: bool = True) -> None:
+        """Put a control into the heading row: on the right, or beside the title."""
+        if after_stretch:
+            self._heading_row.addWidget(widget)
+        else:
+            self._heading_row.insertWidget(self._stretch, widget)
+            self._stretch += 1
+
+    def set_body(self, widget: QWidget) -> None:
+        """Fill the panel with its one body widget."""
+        self._body.addWidget(widget)
+        self.setFocusProxy(widget)
+
+    def figure(self) -> QWidget:
+        """Return the widget that an exported figure shows."""
+        return self
+
+    @Slot()
+    def _fit_look(self) -> None:
+        look = self.look
+        self.heading.setFixedHeight(look.px(HEADING))
+        self._heading_row.setContentsMargins(look.px(12), 0, look.px(8), 0)
+        self._heading_row.setSpacing(look.grid)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSpec:
+    """Says of a panel what the window needs to place it.
+
+    name: of the file, of the dock, and of --panel; place: where it stands in the default layout
+    order: from left to right in the top row, from above to below at the bottom
+    stretch: its share of the row's width (top) or of the height (bottom; 0: as high as its content)
+    """
+
+    name: str
+    title: str
+    make: Callable[[Workspace, Look], Panel]
+    place: Literal["top", "bottom"]
+    order: int
+    stretch: int

@@ -1,0 +1,580 @@
+"""The Workspace owns the state of the window: corpus, timeline, cursor, text to encode, selection.
+
+It emits past events and knows no widget. Panels call its imperatives and draw what it emits. Counts are read in the
+query lane, training runs in the training lane; neither is ever waited for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
+from bpe_viz.engine.timeline import Reader, Timeline
+from bpe_viz.engine.tokenizer import Decoding, Tokenizer
+from bpe_viz.engine.trainer import Trainer
+from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
+from bpe_viz.errors import BpeVizError, Stopped
+from bpe_viz.formats import save_tokenizer
+from bpe_viz.gui.jobs import Job, Lane
+from bpe_viz.gui.kernel_choice import KernelChoice
+from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.training_changes import describe_change, first_difference
+
+SLOWEST, FASTEST = 0.5, 5000.0
+_FRAME_MILLISECONDS = 16
+
+CountCorpus = Callable[[Options, Progress, StopRequested], Corpus]
+"""Counts the pre-tokens of one source with these options; runs in the training lane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Long work that goes on.
+
+    fraction: the part done, 0 to 1
+    seconds_left: None while it cannot be told
+    """
+
+    text: str
+    fraction: float
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Which pre-tokens are listed, in order.
+
+    order: (rows,) int32, rows in the corpus
+    total: how many the corpus has
+    """
+
+    order: NDArray[np.int32]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Training:
+    """A corpus with its training; swapped as one."""
+
+    corpus: Corpus
+    options: Options
+    count: CountCorpus
+    trainer: Trainer
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.trainer.timeline
+
+
+class Workspace(QObject):
+    """The state of one window. Made, used and closed in the GUI thread."""
+
+    frame_changed = Signal(object)
+    """Frame: another position is shown, or more of the same one."""
+    corpus_changed = Signal(object)
+    """Corpus: another corpus or other options; the position is 0."""
+    frontier_changed = Signal(object)
+    """int: training got further."""
+    rows_changed = Signal(object)
+    """Rows: the word splits are listed in another order or filtered."""
+    encoding_changed = Signal(object)
+    """EncodedText: the text to encode was encoded anew."""
+    selection_changed = Signal(object)
+    """Selection or None: something else is pointed at."""
+    activity_changed = Signal(object)
+    """Activity or None: long work started, got further, or ended."""
+    playing_changed = Signal(bool)
+    speed_changed = Signal(float)
+    """Merges a second."""
+    breakpoints_changed = Signal(object)
+    """tuple of positions, ascending."""
+    text_set = Signal(str)
+    """str: the text to encode was replaced by somebody else than its editor."""
+    decoded = Signal(object)
+    """Decoding: the answer to decode()."""
+    failed = Signal(object)
+    """BpeVizError: something could not be done; all is as it was."""
+    noticed = Signal(str)
+    """str: what the user should know, in plain words."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._training_lane = Lane("training", self)
+        self._query_lane = Lane("query", self)
+        self._kernels = KernelChoice(self)
+        self._training: _Training | None = None
+        self._reader: Reader | None = None
+        self._row_order: RowOrder | None = None
+        self._boundaries: BoundaryRanks | None = None
+        self.frame: Frame | None = None
+        self.rows = Rows(np.empty(0, dtype=np.int32), 0)
+        self.encoded: EncodedText | None = None
+        self.selection: Selection | None = None
+        self.breakpoints: tuple[int, ...] = ()
+        self.text = ""
+        self._hovered: Selection | None = None
+        self._wanted = 0
+        self._top = 20
+        self._watched: tuple[int, ...] = ()
+        self._sort: SortBy = "count"
+        self._filter = ""
+        self._speed = 1.0
+        self._owed = 0.0
+        self._last_tick = 0.0
+        self._train_until = 0
+        self._stopped_by_user = False
+        self._before_change: tuple[_Training, list[str]] | None = None
+        self._play_timer = QTimer(self)
+        self._play_timer.timeout.connect(self._play_on)
+
+    # --- what it is ---
+
+    @property
+    def corpus(self) -> Corpus | None:
+        """The corpus that is trained on."""
+        return self._training.corpus if self._training else None
+
+    @property
+    def options(self) -> Options:
+        """The options that the shown training was made with."""
+        return self._training.options if self._training else Options()
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """The recorded training."""
+        return self._training.timeline if self._training else None
+
+    @property
+    def position(self) -> int:
+        """The cursor: the position asked for last, which is shown in a moment."""
+        return self._wanted
+
+    @property
+    def frontier(self) -> int:
+        """How many merges are trained."""
+        return self._training.timeline.frontier if self._training else 0
+
+    @property
+    def last_position(self) -> int:
+        """Where the timeline ends: the target, or where training ran out of pairs."""
+        if self._training is None:
+            return 0
+        return self.frontier if self._training.timeline.stop else self._training.trainer.target
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether merges are played."""
+        return self._play_timer.isActive()
+
+    @property
+    def is_training(self) -> bool:
+        """Whether the training lane is at work."""
+        return self._training_lane.is_busy("open") or self._training_lane.is_busy("train")
+
+    @property
+    def speed(self) -> float:
+        """Merges a second when playing."""
+        return self._speed
+
+    # --- opening ---
+
+    def open(self, count: CountCorpus, options: Options, name: str) -> None:
+        """Count a corpus and train on it; what is shown stays until that has succeeded.
+
+        count: does the counting, in the training lane; name: of the source, for people
+        """
+        self._stopped_by_user = False
+        started = time.monotonic()
+
+        def work(job: Job) -> _Training:
+            job.report(0.0, f"Reading {name}")
+            corpus = count(options, job.report, job.should_stop)
+            return self._trained(corpus, options, count, job)
+
+        def report(fraction: float, text: str) -> None:
+            self._show_activity(fraction, text, started)
+
+        self._training_lane.stop("train")
+        self._training_lane.submit("open", work, self._opened, self._not_opened, report)
+        self._show_activity(0.0, f"Reading {name}", started)
+
+    def change_options(self, options: Options) -> None:
+        """Train again with other options, on the same corpus, and say what changed."""
+        training = self._training
+        if training is None or options == training.options:
+            return
+        self._before_change = (training, describe_change(training.options, options))
+        if options.counting == training.options.counting or training.corpus.is_table:
+            corpus = training.corpus
+            self.open(_keep(corpus, training.count, options), options, corpus.name)
+        else:
+            self.open(training.count, options, training.corpus.name)
+
+    def stop_training(self) -> None:
+        """Stop what the training lane does; what is trained stays."""
+        self._stopped_by_user = True
+        self._training_lane.stop("open")
+        self._training_lane.stop("train")
+        if not self.is_training:
+            self.activity_changed.emit(None)
+
+    def _trained(self, corpus: Corpus, options: Options, count: CountCorpus, job: Job) -> _Training:
+        """Runs in the training lane: count the first pairs."""
+        job.report(1.0, "Counting the first pairs")
+        n_special = len(set(options.counting.special_tokens))
+        kernels = self._kernels.for_size(len(corpus.pretokens.data), job)
+        trainer = Trainer(corpus.pretokens, options.training, n_special, kernels)
+        return _Training(corpus, options, count, trainer)
+
+    def _opened(self, training: _Training) -> None:
+        self.pause()
+        self._training = training
+        self._reader = None
+        self._row_order = None
+        self._boundaries = None
+        self.selection = self._hovered = None
+        self.breakpoints = ()
+        self.encoded = None
+        self._watched = ()
+        self._wanted = 0
+        self.frame = None
+        self.corpus_changed.emit(training.corpus)
+        self.breakpoints_changed.emit(())
+        self.selection_changed.emit(None)
+        self._order_rows()
+        self._request_frame()
+        for note in training.corpus.notes:
+            self.noticed.emit(note)
+        self.train_ahead()
+
+    def _not_opened(self, error: BpeVizError) -> None:
+        self._before_change = None
+        self.activity_changed.emit(None)
+        if not isinstance(error, Stopped):
+            self.failed.emit(error)
+        if self._training is not None and not self._stopped_by_user:
+            self.train_ahead()
+
+    # --- training ---
+
+    def train_ahead(self, position: int | None = None) -> None:
+        """Let training run to a position, None: to the target, in the background."""
+        training = self._training
+        if training is None or training.timeline.stop is not None:
+            self._trained_until_stop()
+            return
+        self._stopped_by_user = False
+        until = training.trainer.target if position is None else position
+        self._train_until = until
+        started = time.monotonic()
+
+        def work(job: Job) -> None:
+            training.trainer.use(self._kernels.for_size(training.trainer.n_symbols, job))
+            training.trainer.train_to(until, job.report, job.should_stop)
+
+        def report(fraction: float, text: str) -> None:
+            if until - training.timeline.frontier > 1:
+                self._show_activity(fraction, text, started)
+            self._follow_frontier()
+
+        self._training_lane.submit("train", work, self._trained_until_stop, self._training_failed, report)
+
+    def _trained_until_stop(self, _: object = None) -> None:
+        self.activity_changed.emit(None)
+        self._follow_frontier()
+        if self._wanted > self.frontier:
+            if self._stopped_by_user or self._training is None or self._training.timeline.stop:
+                self.pause()
+                self.seek(self.frontier)
+            else:
+                self.train_ahead(self._wanted)
+        if self.encoded is None or self.encoded.known < self.frontier:
+            self._encode()
+        self._say_what_changed()
+        # The frame at the frontier did not know yet whether a merge follows.
+        self._request_frame()
+
+    def _training_failed(self, error: BpeVizError) -> None:
+        self.activity_changed.emit(None)
+        if not isinstance(error, Stopped):
+            self.failed.emit(error)
+
+    def _follow_frontier(self) -> None:
+        self.frontier_changed.emit(self.frontier)
+        if self.frame is None or (self.frame.position != self._wanted and self._wanted <= self.frontier):
+            self._request_frame()
+
+    def _say_what_changed(self) -> None:
+        if self._before_change is None or self._training is None:
+            return
+        before, changes = self._before_change
+        self._before_change = None
+        after = self._training
+        parts = [*changes, first_difference(before.timeline, after.timeline)]
+        if before.corpus.pretokens is not after.corpus.pretokens:
+            parts.append(
+                f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."
+            )
+        self.noticed.emit(" ".join(parts))
+
+    def _show_activity(self, fraction: float, text: str, started: float) -> None:
+        elapsed = time.monotonic() - started
+        left = elapsed * (1 - fraction) / fraction if fraction > 0.02 and elapsed > 0.5 else None
+        self.activity_changed.emit(Activity(text, fraction, left))
+
+    # --- the cursor ---
+
+    def seek(self, position: int) -> None:
+        """Show a position; beyond the frontier, train up to it first."""
+        if self._training is None:
+            return
+        self._wanted = max(0, min(position, self.last_position))
+        if self._wanted > self.frontier and not self._training_lane.is_busy("train"):
+            self.train_ahead(self._wanted)
+        if self._wanted <= self.frontier:
+            self._request_frame()
+
+    def step(self, merges: int = 1) -> None:
+        """Go some merges on, or back when negative; playing pauses."""
+        self.pause()
+        self.seek(self._wanted + merges)
+
+    def play(self) -> None:
+        """Go on by itself, `speed` merges a second; at the end, start again."""
+        if self._training is None or self.last_position == 0:
+            return
+        if self._wanted >= self.last_position:
+            self.seek(0)
+        self._owed = 0.0
+        self._last_tick = time.monotonic()
+        self._play_timer.start(_FRAME_MILLISECONDS)
+        self.playing_changed.emit(True)
+
+    def pause(self) -> None:
+        """Stop playing."""
+        if self.is_playing:
+            self._play_timer.stop()
+            self.playing_changed.emit(False)
+
+    def set_speed(self, merges_a_second: float) -> None:
+        """Set how fast merges are played."""
+        self._speed = max(SLOWEST, min(merges_a_second, FASTEST))
+        self.speed_changed.emit(self._speed)
+
+    @Slot()
+    def _play_on(self) -> None:
+        now = time.monotonic()
+        self._owed += self._speed * (now - self._last_tick)
+        self._last_tick = now
+        due = int(self._owed)
+        if due == 0 or (self.frame is not None and self.frame.position != self._wanted):
+            return  # the frame asked for last is not shown yet: merges still owed come with the next one
+        self._owed -= due
+        stops = [stop for stop in self.breakpoints if self._wanted < stop <= self._wanted + due]
+        self.seek(min(stops, default=self._wanted + due))
+        if stops or self._wanted >= self.last_position:
+            self.pause()
+
+    def toggle_breakpoint(self, position: int | None = None) -> None:
+        """Set or take away a breakpoint, at the cursor if no position is given."""
+        where = self._wanted if position is None else position
+        self.breakpoints = tuple(sorted({*self.breakpoints} ^ {where}))
+        self.breakpoints_changed.emit(self.breakpoints)
+
+    def seek_breakpoint(self, forward: bool) -> None:
+        """Go to the next or the previous breakpoint; without one, to the end or the start."""
+        self.pause()
+        if forward:
+            self.seek(min((b for b in self.breakpoints if b > self._wanted), default=self.last_position))
+        else:
+            self.seek(max((b for b in self.breakpoints if b < self._wanted), default=0))
+
+    # --- frames ---
+
+    def watch_pairs(self, top: int) -> None:
+        """Ask for this many of the most frequent pairs in every frame."""
+        if top != self._top:
+            self._top = top
+            self._request_frame()
+
+    def watch_rows(self, rows: Sequence[int]) -> None:
+        """Ask for the splits of these pre-tokens in every frame."""
+        rows = tuple(rows)
+        if rows != self._watched:
+            self._watched = rows
+            self._request_frame()
+
+    def _request_frame(self) -> None:
+        training = self._training
+        if training is None:
+            return
+        position, top, rows = min(self._wanted, self.frontier), self._top, self._watched
+
+        def work(job: Job) -> Frame:
+            return self._reading(training).frame(position, top, rows)
+
+        self._query_lane.submit("frame", work, self._show_frame, self.failed.emit)
+        if self._sort == "changed" or self._filter.startswith("["):
+            self._order_rows()
+
+    def _show_frame(self, frame: Frame) -> None:
+        self.frame = frame
+        self.frame_changed.emit(frame)
+        if self.encoded is not None and self.encoded.known < frame.position:
+            self._encode()
+
+    def _reading(self, training: _Training) -> Reader:
+        """Runs in the query lane, which alone uses the reader."""
+        reader = self._reader
+        kernels = self._kernels.at_hand(training.trainer.n_symbols)
+        if reader is None or reader.timeline is not training.timeline:
+            reader = self._reader = Reader(training.timeline, kernels)
+        reader.use(kernels)
+        return reader
+
+    def request_counts(self, done: Callable[[NDArray[np.int64]], None]) -> None:
+        """Ask for the counts of all pairs at the cursor, in no order."""
+        training = self._training
+        if training is None:
+            return
+        position = min(self._wanted, self.frontier)
+
+        def work(job: Job) -> NDArray[np.int64]:
+            reader = self._reading(training)
+            reader.seek(position)
+            return reader.counts()
+
+        self._query_lane.submit("counts", work, done, self.failed.emit)
+
+    def list_rows(self, sort: SortBy | None = None, typed_filter: str | None = None) -> None:
+        """List the pre-tokens in another order, or filter them; see row_order.parse_filter."""
+        self._sort = self._sort if sort is None else sort
+        self._filter = self._filter if typed_filter is None else typed_filter
+        self._order_rows()
+
+    def _order_rows(self) -> None:
+        training = self._training
+        if training is None:
+            return
+        sort, typed, position = self._sort, self._filter, min(self._wanted, self.frontier)
+
+        def work(job: Job) -> Rows:
+            if self._row_order is None or self._reader is None or self._reader.timeline is not training.timeline:
+                self._row_order = RowOrder(training.corpus.pretokens)
+            reader = self._reading(training)
+            reader.seek(position)
+            order = self._row_order.rows(sort, parse_filter(typed), reader, job.should_stop)
+            return Rows(order, len(training.corpus.pretokens))
+
+        self._query_lane.submit("rows", work, self._show_rows, self._quietly)
+
+    def _show_rows(self, rows: Rows) -> None:
+        self.rows = rows
+        self.rows_changed.emit(rows)
+
+    def _quietly(self, error: BpeVizError) -> None:
+        if not isinstance(error, Stopped):
+            self.failed.emit(error)
+
+    # --- selection ---
+
+    def select(self, selection: Selection | None) -> None:
+        """Point at something until something else is selected."""
+        self.selection = selection
+        self.selection_changed.emit(self.pointed_at)
+
+    def hover(self, selection: Selection | None) -> None:
+        """Point at something while the mouse is over it."""
+        if selection != self._hovered:
+            self._hovered = selection
+            self.selection_changed.emit(self.pointed_at)
+
+    @property
+    def pointed_at(self) -> Selection | None:
+        """What is under the mouse, else what is selected."""
+        return self._hovered or self.selection
+
+    # --- text to encode ---
+
+    def set_text(self, text: str, from_editor: bool = False) -> None:
+        """Encode another text; from_editor: its editor shows it already."""
+        self.text = text
+        if not from_editor:
+            self.text_set.emit(text)
+        self._encode()
+
+    def _encode(self) -> None:
+        training, text = self._training, self.text
+        if training is None:
+            return
+
+        def work(job: Job) -> EncodedText:
+            return self._tokenizer(training).lay_out(text)
+
+        self._query_lane.submit("encode", work, self._show_encoding, self._quietly)
+
+    def _show_encoding(self, encoded: EncodedText) -> None:
+        self.encoded = encoded
+        self.encoding_changed.emit(encoded)
+
+    def _tokenizer(self, training: _Training) -> Tokenizer:
+        """Runs in the query lane: the tokenizer trained so far, with the lane's memory of pre-tokens."""
+        timeline = training.timeline
+        if self._boundaries is None or self._boundaries.base is not timeline.base:
+            self._boundaries = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
+        return Tokenizer.from_timeline(timeline, training.options.counting, self._boundaries)
+
+    def decode(self, ids: Sequence[int]) -> None:
+        """Decode ids with the tokenizer trained so far; `decoded` brings the answer."""
+        training = self._training
+        if training is None:
+            return
+
+        def work(job: Job) -> Decoding:
+            return self._tokenizer(training).decode(ids)
+
+        self._query_lane.submit("decode", work, self.decoded.emit, self.failed.emit)
+
+    def save_tokenizer(self, path: Path) -> None:
+        """Write the tokenizer as it is at the cursor to a file."""
+        training = self._training
+        if training is None:
+            return
+        position = min(self._wanted, self.frontier)
+
+        def work(job: Job) -> tuple[str, ...]:
+            tokenizer = Tokenizer.from_timeline(training.timeline, training.options.counting)
+            return save_tokenizer(tokenizer.at(position), path)
+
+        def done(notes: Any) -> None:
+            self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges.", *notes)))
+
+        self._query_lane.submit("save", work, done, self.failed.emit)
+
+    def close(self) -> None:
+        """Stop both lanes and wait for them."""
+        self._play_timer.stop()
+        self._training_lane.close()
+        self._query_lane.close()
+        self._kernels.close()
+
+
+def _keep(corpus: Corpus, count: CountCorpus, options: Options) -> CountCorpus:
+    """Count as before, but take the counts that are there for the options they were made with."""
+
+    def counted(wanted: Options, progress: Progress, should_stop: StopRequested) -> Corpus:
+        unchanged = wanted.counting == corpus.counting or corpus.is_table
+        return corpus if unchanged else count(wanted, progress, should_stop)
+
+    return counted
