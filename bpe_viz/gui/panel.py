@@ -19,7 +19,10 @@ class Panel(QWidget):
     """A panel: build, connect, show. It keeps no copy of the state and computes nothing of BPE.
 
     heading: becomes the title bar of the dock; add controls with add_to_heading
+    has_heading: False for a panel whose title would only take room; its dock then has no title bar
     """
+
+    has_heading = True
 
     def __init__(self, workspace: Workspace, look: Look, title: str) -> None:
         super().__init__()

@@ -444,7 +444,7 @@ class Workspace(QObject):
         return reader
 
     def request_counts(self, done: Callable[[NDArray[np.int64]], None]) -> None:
-        """Ask for the counts of all pairs at the cursor, in no order."""
+        """Ask for the counts of all pairs at the cursor, the highest first."""
         training = self._training
         if training is None:
             return
@@ -453,7 +453,8 @@ class Workspace(QObject):
         def work(job: Job) -> NDArray[np.int64]:
             reader = self._reading(training)
             reader.seek(position)
-            return reader.counts()
+            # Here and not in the window: sorting a million counts takes longer than a frame.
+            return np.sort(reader.counts())[::-1]
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
 
