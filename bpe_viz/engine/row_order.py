@@ -51,6 +51,7 @@ class RowOrder:
     def __init__(self, pretokens: PretokenCounts) -> None:
         self._pretokens = pretokens
         self._orders: dict[SortBy, NDArray[np.int32]] = {}
+        self._places: NDArray[np.int32] | None = None
 
     def rows(
         self,
@@ -65,13 +66,19 @@ class RowOrder:
         """
         order = self._order("count" if sort == "changed" else sort)
         if sort == "changed" and reader.position:
-            changed = np.zeros(len(self._pretokens), dtype=bool)
-            changed[reader.timeline.changed_rows(reader.position - 1)] = True
-            order = np.concatenate((order[changed[order]], order[~changed[order]]))
+            order = self._moved_to_top(order, reader.timeline.changed_rows(reader.position - 1))
         if wanted.text or wanted.symbols:
             keeps = _test(wanted, self._pretokens, reader)
             order = _kept(order, keeps, should_stop)
         return order
+
+    def _moved_to_top(self, order: NDArray[np.int32], rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Put these rows first. Only they are looked up: this runs at every step."""
+        if self._places is None:
+            self._places = np.empty(len(order), dtype=np.int32)
+            self._places[order] = np.arange(len(order), dtype=np.int32)
+        places = np.sort(self._places[rows])
+        return np.concatenate((order[places], np.delete(order, places)))
 
     def _order(self, sort: SortBy) -> NDArray[np.int32]:
         if sort not in self._orders:

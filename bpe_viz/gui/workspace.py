@@ -129,6 +129,7 @@ class Workspace(QObject):
         self._watched: tuple[int, ...] = ()
         self._sort: SortBy = "count"
         self._filter = ""
+        self._rows_ordered_at = 0
         self._speed = 1.0
         self._owed = 0.0
         self._last_tick = 0.0
@@ -424,8 +425,13 @@ class Workspace(QObject):
         def work(job: Job) -> Frame:
             return self._reading(training).frame(position, top, rows)
 
+        order_depends = self._sort == "changed" or self._filter.startswith("[")
+        order_is_old = order_depends and position != self._rows_ordered_at
+        # Unfiltered it is quick. Done first, it lets the frame be asked for with the rows that are then in view.
+        if order_is_old and not self._filter:
+            self._order_rows()
         self._query_lane.submit("frame", work, self._show_frame, self.failed.emit)
-        if self._sort == "changed" or self._filter.startswith("["):
+        if order_is_old and self._filter:
             self._order_rows()
 
     def _show_frame(self, frame: Frame) -> None:
@@ -469,6 +475,7 @@ class Workspace(QObject):
         if training is None:
             return
         sort, typed, position = self._sort, self._filter, min(self._wanted, self.frontier)
+        self._rows_ordered_at = position
 
         def work(job: Job) -> Rows:
             if self._row_order is None or self._reader is None or self._reader.timeline is not training.timeline:
