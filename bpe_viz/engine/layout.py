@@ -6,6 +6,7 @@ a training re-splits a text without encoding it again.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -133,13 +134,19 @@ class _Piece:
 def lay_out(
     tokenizer: Tokenizer, boundaries: BoundaryRanks, text: str, special_text: SpecialText
 ) -> EncodedText:
-    """Lay a text out; see EncodedText. Raises OptionError for special text that is to be an error."""
+    """Lay a text out; see EncodedText. Raises OptionError for special text that is to be an error.
+
+    A lone surrogate has no UTF-8: it is encoded as U+FFFD, and a note says so.
+    """
     counting = tokenizer.counting
+    given, text = text, _LONE_SURROGATE.sub("\ufffd", text)
     cut = counting.special_tokens if special_text != "text" else ()
     pieces: list[_Piece] = []
     notes: list[str] = []
     dropped = 0
     offset = 0
+    if given != text:
+        notes.append("Lone surrogates have no UTF-8: each is encoded as U+FFFD.")
     for stretch, is_special in cut_special_tokens(text, cut):
         if is_special:
             if special_text == "error":
@@ -162,7 +169,7 @@ def lay_out(
 
     return EncodedText(
         tokenizer=tokenizer,
-        text=text,
+        text=given,
         symbols=joined("symbols"),
         rank=joined("rank"),
         start=joined("start"),
@@ -242,6 +249,7 @@ def _stretch(
 
 _Clusters = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 _GRAPHEME = regex.compile(r"\X")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def aligned_normalize(text: str, forms: tuple[str, ...]) -> tuple[str, _Clusters]:

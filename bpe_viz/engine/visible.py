@@ -95,6 +95,11 @@ def code_point(character: str) -> str:
     return f"<U+{ord(character):04X}>"
 
 
+def is_invisible(character: str) -> bool:
+    """Tell whether a character has no ink of its own, or could pass for another: it is shown by a sign."""
+    return character in _ESCAPED_CHARACTERS or unicodedata.category(character) in _ESCAPED_CATEGORIES
+
+
 def _shown(text: str) -> Iterator[Part]:
     """Yield a part for every character or run of equal invisible characters."""
     carries_mark = False
@@ -103,7 +108,7 @@ def _shown(text: str) -> Iterator[Part]:
         if "\udc80" <= character <= "\udcff":
             yield from [Part(f"<{ord(character) - 0xDC00:02X}>", "byte")] * times
             carries_mark = False
-        elif _is_invisible(character):
+        elif is_invisible(character):
             yield from _invisible_run(SIGNS.get(character) or code_point(character), times)
             carries_mark = False
         elif not carries_mark and unicodedata.category(character) in _MARK_CATEGORIES:
@@ -112,10 +117,6 @@ def _shown(text: str) -> Iterator[Part]:
         else:
             yield Part(character * times, "text")
             carries_mark = True
-
-
-def _is_invisible(character: str) -> bool:
-    return character in _ESCAPED_CHARACTERS or unicodedata.category(character) in _ESCAPED_CATEGORIES
 
 
 def _invisible_run(sign: str, times: int) -> Iterator[Part]:

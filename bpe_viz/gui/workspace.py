@@ -99,8 +99,8 @@ class Workspace(QObject):
     """Merges a second."""
     breakpoints_changed = Signal(object)
     """tuple of positions, ascending."""
-    text_set = Signal(str)
-    """str: the text to encode was replaced by somebody else than its editor."""
+    text_set = Signal(object)
+    """str, as an object, because Signal(str) loses lone surrogates: somebody else than its editor replaced the text."""
     decoded = Signal(object)
     """Decoding: the answer to decode()."""
     failed = Signal(object)
