@@ -1,4 +1,4 @@
-"""What all panels share: a heading row, which is also the title bar of their dock, and a body."""
+"""What all panels share: a heading row of one height, and a body."""
 
 from __future__ import annotations
 
@@ -57,6 +57,10 @@ class Panel(QWidget):
         """Fill the panel with its one body widget."""
         self._body.addWidget(widget)
         self.setFocusProxy(widget)
+
+    def activate(self) -> None:
+        """Give the keys to the field that people look for in this panel: find, filter, go to, text."""
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def figure(self) -> QWidget:
         """Return the widget that an exported figure shows."""

@@ -570,6 +570,10 @@ class Workspace(QObject):
 
         self._query_lane.submit("save", work, done, self.failed.emit)
 
+    def prepare_kernels(self) -> None:
+        """Have the kernels compiled in another process, unless that was done before."""
+        self._kernels.prepare()
+
     def close(self) -> None:
         """Stop both lanes and wait for them."""
         self._play_timer.stop()

@@ -1,0 +1,105 @@
+"""A button of the corpus bar: a quiet label, the choice in bold, and a menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
+
+from bpe_viz.gui.look import Look
+
+_HEIGHT = 28
+_PADDING = 10
+_ARROW = 8
+_MOST_VALUE = 260
+
+
+class ChoiceButton(QAbstractButton):
+    """Shows `label value v` and opens a menu."""
+
+    def __init__(self, look: Look, label: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._label = label
+        self._value = ""
+        self.menu = QMenu(self)
+        self.clicked.connect(self.open_menu)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        look.changed.connect(self._fit_look)
+
+    @property
+    def value(self) -> str:
+        """The choice that is shown."""
+        return self._value
+
+    def show_value(self, value: str) -> None:
+        """Show another choice."""
+        self._value = value
+        self.setAccessibleName(f"{self._label} {value}".strip())
+        self.updateGeometry()
+        self.update()
+
+    @Slot()
+    def open_menu(self) -> None:
+        """Open the menu below the button."""
+        self.menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
+
+    def sizeHint(self) -> QSize:
+        """As wide as the text."""
+        look = self._look
+        label = look.ui_metrics().horizontalAdvance(self._label)
+        value = look.ui_metrics(bold=True).horizontalAdvance(self._shown_value())
+        between = look.px(5) if self._label and self._value else 0
+        width = 2 * look.px(_PADDING) + label + between + value + look.px(6) + look.px(_ARROW)
+        return QSize(round(width), look.px(_HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        """Never cut."""
+        return self.sizeHint()
+
+    def _shown_value(self) -> str:
+        metrics = self._look.ui_metrics(bold=True)
+        return metrics.elidedText(self._value, Qt.TextElideMode.ElideMiddle, self._look.px(_MOST_VALUE))
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Light up."""
+        self.update()
+        super().enterEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw frame, label, value and arrow."""
+        look = self._look
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(look.pen("next" if self.hasFocus() else "line"))
+        painter.setBrush(look.brush("hover" if self.underMouse() or self.isDown() else "panel"))
+        frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(frame, look.px(6), look.px(6))
+        x = float(look.px(_PADDING))
+        if self._label:
+            painter.setFont(look.ui_font())
+            painter.setPen(look.pen("dim"))
+            x = self._write(painter, x, self._label) + (look.px(5) if self._value else 0)
+        painter.setFont(look.ui_font(bold=True))
+        painter.setPen(look.pen("ink" if self.isEnabled() else "faint"))
+        x = self._write(painter, x, self._shown_value()) + look.px(6)
+        half = look.px(_ARROW) / 2
+        middle = self.height() / 2
+        painter.setPen(look.pen("dim", 1.4 * look.zoom))
+        painter.drawPolyline(
+            QPolygonF(
+                [QPointF(x, middle - half / 2), QPointF(x + half, middle + half / 2),
+                 QPointF(x + 2 * half, middle - half / 2)]
+            )
+        )  # fmt: skip
+
+    def _write(self, painter: QPainter, x: float, text: str) -> float:
+        width = painter.fontMetrics().horizontalAdvance(text)
+        box = QRectF(x, 0, width + 2, self.height())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, text)
+        return x + width
+
+    @Slot()
+    def _fit_look(self) -> None:
+        self.updateGeometry()
+        self.update()

@@ -1,0 +1,149 @@
+"""The bar on top: what is trained on, and how. Changing an option trains again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QPushButton, QSizePolicy, QWidget
+
+from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
+from bpe_viz.engine.tie_rules import TIE_RULES
+from bpe_viz.engine.types import Options
+from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.choice_button import ChoiceButton
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.options_dialog import OptionsDialog
+from bpe_viz.gui.workspace import Workspace
+
+_BASES = {"bytes": "bytes", "characters": "characters"}
+_MARKERS = {
+    "none": "none",
+    "separate": "a symbol of its own",
+    "glued": "glued to the last letter",
+}
+
+
+class CorpusBar(QWidget):
+    """Corpus, pretokenizer, base, end of word, tie rule, and the rest under More."""
+
+    wanted = Signal(object)
+    """Options: the user chose others."""
+
+    def __init__(self, workspace: Workspace, look: Look) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self._look = look
+        self.brand = ChoiceButton(look, "")
+        self.brand.show_value("bpe-viz")
+        self.brand.setToolTip("All actions")
+        self.corpus = ChoiceButton(look, "Corpus")
+        self.pretokenizer = ChoiceButton(look, "Pretokenizer")
+        self.base = ChoiceButton(look, "Base")
+        self.end_of_word = ChoiceButton(look, "End of word")
+        self.rule = ChoiceButton(look, "Tie rule")
+        self.more = QPushButton("More…")
+        self.more.setToolTip("Target, least count, weights, special tokens, unknown token, normalization, documents")
+        self.more.clicked.connect(self.ask_more)
+        self._row = QHBoxLayout(self)
+        for button in self._buttons():
+            self._row.addWidget(button)
+        self._row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._fill_menus()
+        workspace.corpus_changed.connect(self.show_corpus)
+        look.changed.connect(self._fit_look)
+        self._fit_look()
+
+    def _buttons(self) -> tuple[QWidget, ...]:
+        choices = (self.corpus, self.pretokenizer, self.base, self.end_of_word, self.rule)
+        return (self.brand, *choices, self.more)
+
+    def _fill_menus(self) -> None:
+        titles = {name: one.title for name, one in PRETOKENIZERS.items()}
+        self._pretokenizers = self._radio_menu(self.pretokenizer, titles, "pretokenizer")
+        for action in self._pretokenizers.values():
+            action.setToolTip(PRETOKENIZERS[str(action.data())].description)
+        self.pretokenizer.menu.setToolTipsVisible(True)
+        self.pretokenizer.menu.addSeparator()
+        self.pretokenizer.menu.addAction("Own pattern…").triggered.connect(self.ask_pattern)
+        self._bases = self._radio_menu(self.base, _BASES, "base")
+        self._markers = self._radio_menu(self.end_of_word, _MARKERS, "end_of_word")
+        rules = {name: f"{name}: {rule.winner} wins" for name, rule in TIE_RULES.items()}
+        self._rules = self._radio_menu(self.rule, rules, "rule")
+
+    def _radio_menu(self, button: ChoiceButton, titles: Mapping[str, str], field: str) -> dict[str, QAction]:
+        group = QActionGroup(self)
+        actions = {}
+        for name, title in titles.items():
+            action = button.menu.addAction(title.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setData(name)
+            group.addAction(action)
+            action.triggered.connect(lambda _=False, name=name: self._choose(field, name))
+            actions[name] = action
+        return actions
+
+    def _choose(self, field: str, value: str) -> None:
+        options = self._workspace.options
+        if field == "pretokenizer":
+            self.wanted.emit(options.with_counting(pretokenizer=value, pattern=None))
+        else:
+            self.wanted.emit(options.with_training(**{field: value}))
+
+    @Slot()
+    def ask_pattern(self) -> None:
+        """Ask for a pattern of the user's own, and train with it."""
+        options = self._workspace.options
+        now = options.counting.pattern or pretokenizer_for(options.counting).pattern or ""
+        pattern, accepted = QInputDialog.getText(
+            self.window(), "Own pattern", "A regular expression (syntax of the Python module regex);\n"
+            "each match is one pre-token, the text between matches is dropped.", text=now
+        )  # fmt: skip
+        if accepted and pattern:
+            self.wanted.emit(options.with_counting(pattern=pattern))
+
+    @Slot()
+    def ask_more(self) -> None:
+        """Show all further options."""
+        dialog = OptionsDialog(self._workspace.options, self.window())
+        dialog.accepted.connect(lambda: self.wanted.emit(dialog.options()))
+        dialog.open()
+
+    @Slot(object)
+    def show_corpus(self, corpus: Corpus) -> None:
+        """Show what is trained on and how."""
+        options = self._workspace.options
+        self.corpus.show_value(corpus.name)
+        self.corpus.setToolTip("\n".join(corpus.sources) or corpus.name)
+        self._show_pretokenizer(corpus, options)
+        self.base.show_value(options.training.base)
+        self.end_of_word.show_value(options.training.end_of_word)
+        self.rule.show_value(options.training.rule)
+        self._bases[options.training.base].setChecked(True)
+        self._markers[options.training.end_of_word].setChecked(True)
+        self._rules[options.training.rule].setChecked(True)
+
+    def _show_pretokenizer(self, corpus: Corpus, options: Options) -> None:
+        try:
+            title = pretokenizer_for(options.counting).title
+        except BpeVizError:
+            title = options.counting.pretokenizer
+        self.pretokenizer.show_value(title)
+        if options.counting.pattern is None:
+            self._pretokenizers[options.counting.pretokenizer].setChecked(True)
+        else:
+            for action in self._pretokenizers.values():
+                action.setChecked(False)
+        self.pretokenizer.setToolTip(
+            "The table's pre-tokens are taken as they are; this cuts the text that you encode."
+            if corpus.is_table
+            else options.counting.pattern or PRETOKENIZERS[options.counting.pretokenizer].description
+        )
+
+    @Slot()
+    def _fit_look(self) -> None:
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(self._look.grid)

@@ -1,0 +1,67 @@
+"""What can be opened: files, folders, tables, pasted text, the worked example; each becomes a counting job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bpe_viz.engine.corpus import Corpus, count_paths, count_text, is_word_table, worked_example
+from bpe_viz.engine.types import CountingOptions, Options, Progress, StopRequested, TrainingOptions
+from bpe_viz.errors import CorpusError
+from bpe_viz.formats import detect_format
+
+WORKED_EXAMPLE_OPTIONS = Options(CountingOptions(pretokenizer="none"), TrainingOptions(base="characters", merges=7))
+"""Sennrich et al. 2016 learn from these four words; seven merges make the last whole word of them."""
+
+WORKED_EXAMPLE_TEXT = "lowest newer, slower"
+TEXT_OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something to train on.
+
+    name: for people; paths: empty unless it comes from files
+    options: what it is trained with unless the user chose otherwise
+    text: what the encode panel starts with; None: leave what is there
+    """
+
+    name: str
+    paths: tuple[Path, ...]
+    options: Options
+    text: str | None
+    pasted: str | None = None
+
+    def count(self, options: Options, progress: Progress, should_stop: StopRequested) -> Corpus:
+        """Count the pre-tokens. Runs in the training lane. Raises BpeVizError."""
+        if self.paths:
+            return count_paths(self.paths, options.counting, progress, should_stop)
+        if self.pasted is not None:
+            return count_text(self.pasted, options.counting)
+        return worked_example()
+
+
+def example_source() -> Source:
+    """Return the worked example."""
+    return Source("the worked example", (), WORKED_EXAMPLE_OPTIONS, WORKED_EXAMPLE_TEXT)
+
+
+def text_source(text: str) -> Source:
+    """Return a text as a source."""
+    return Source("the pasted text", (), TEXT_OPTIONS, None, pasted=text)
+
+
+def file_source(paths: Sequence[Path]) -> Source:
+    """Return files, folders or tables as one source. Raises CorpusError for what cannot be a corpus.
+
+    Only looks at names and first bytes; reading is for the lane.
+    """
+    for path in paths:
+        if path.is_file() and not is_word_table(path) and (found := detect_format(path)) is not None:
+            raise CorpusError(
+                f"{path.name} is a tokenizer file ({found.title}), and the window trains on text.",
+                f"Use it with: bpe-viz encode {path.name} TEXT",
+            )
+    name = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
+    return Source(name, tuple(paths), TEXT_OPTIONS, None)

@@ -1,0 +1,281 @@
+"""The window: puts corpus bar, message bar, panels and actions together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QTimer, Qt, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLabel, QMainWindow, QVBoxLayout, QWidget
+
+from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.types import Options
+from bpe_viz.errors import BpeVizError, CorpusError
+from bpe_viz.formats import formats
+from bpe_viz.gui.action_lists import KeySheet, Palette
+from bpe_viz.gui.actions import GROUPS, Actions
+from bpe_viz.gui.corpus_bar import CorpusBar
+from bpe_viz.gui.export import export_figure, figure_filters
+from bpe_viz.gui.layout import LAYOUT_VERSION, Docks
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.message_bar import MessageBar
+from bpe_viz.gui.settings import Settings
+from bpe_viz.gui.sources import Source, example_source, file_source, text_source
+from bpe_viz.gui.style_sheet import palette, style_sheet
+from bpe_viz.gui.window_actions import action_table
+from bpe_viz.gui.workspace import Workspace
+
+_ZOOM_STEP = 1.1
+
+
+class Window(QMainWindow):
+    """One window over one workspace."""
+
+    def __init__(self, workspace: Workspace, look: Look, settings: Settings) -> None:
+        super().__init__()
+        self.workspace = workspace
+        self.look = look
+        self.settings = settings
+        self._source: Source | None = None
+        self._options_chosen = False
+        self.setAcceptDrops(True)
+        self.bar = CorpusBar(workspace, look)
+        self.bar.wanted.connect(self.change_options)
+        self.messages = MessageBar(look)
+        self._top = QWidget()
+        column = QVBoxLayout(self._top)
+        column.addWidget(self.bar)
+        column.addWidget(self.messages)
+        self.setMenuWidget(self._top)
+        self._summary = QLabel()
+        self._summary.setTextFormat(Qt.TextFormat.PlainText)
+        self._hints = QLabel("Right: next merge  ·  Left: one back  ·  Space: play  ·  F1: all keys")
+        self.statusBar().setSizeGripEnabled(False)
+        self.statusBar().addWidget(self._summary, 1)
+        self.statusBar().addPermanentWidget(self._hints)
+        self.docks = Docks(self, workspace, look)
+        self.actions_table = Actions(action_table(self), self)
+        self._fill_menus()
+        self._connect()
+        self._fit_look()
+        self._restore()
+
+    def _connect(self) -> None:
+        workspace = self.workspace
+        workspace.failed.connect(self._show_failure)
+        workspace.noticed.connect(self.messages.show_notice)
+        workspace.corpus_changed.connect(self._show_corpus)
+        self.look.changed.connect(self._fit_look)
+
+    def _fill_menus(self) -> None:
+        for group in GROUPS:
+            menu = self.bar.brand.menu.addMenu(group)
+            self.actions_table.add_to_menu(menu, group)
+            if group == "View":
+                menu.addSeparator()
+                for action in self.docks.toggle_actions():
+                    menu.addAction(action)
+        self.actions_table.add_to_menu(self.bar.corpus.menu, "File")
+        self.bar.corpus.menu.addSeparator()
+        self._recent = self.bar.corpus.menu.addMenu("Recent files")
+        self._recent.aboutToShow.connect(self._list_recent)
+
+    # --- opening ---
+
+    def open_source(self, source: Source, options: Options | None = None) -> None:
+        """Train on a source; what is shown stays until that has succeeded.
+
+        options: None keeps what the user chose, or takes the source's own
+        """
+        if options is None:
+            kept = self._options_chosen and source.paths
+            options = self.workspace.options if kept else source.options
+        self._source = source
+        self.workspace.open(source.count, options, source.name)
+        if source.text is not None:
+            self.workspace.set_text(source.text)
+        for path in source.paths:
+            self.settings.add_recent_file(path.absolute())
+            self.settings.last_folder = path.absolute().parent
+
+    def open_paths(self, paths: Sequence[Path]) -> None:
+        """Train on files or folders; says so in the message bar if they cannot be opened."""
+        try:
+            source = file_source(paths)
+        except BpeVizError as error:
+            self._show_failure(error)
+        else:
+            self.open_source(source)
+
+    def open_example(self) -> None:
+        """Train on the worked example."""
+        self._options_chosen = False
+        self.open_source(example_source())
+
+    def ask_files(self) -> None:
+        """Ask for text files or tables and train on them."""
+        names, _ = QFileDialog.getOpenFileNames(self, "Open text or word tables", self._folder())
+        if names:
+            self.open_paths([Path(name) for name in names])
+
+    def ask_folder(self) -> None:
+        """Ask for a folder and train on all text files below it."""
+        name = QFileDialog.getExistingDirectory(self, "Open a folder of text files", self._folder())
+        if name:
+            self.open_paths([Path(name)])
+
+    def paste_corpus(self) -> None:
+        """Train on the text in the clipboard."""
+        text = QGuiApplication.clipboard().text()
+        if text:
+            self.open_source(text_source(text))
+        else:
+            self.messages.show_error(CorpusError("The clipboard holds no text.", "Copy some, then try again."))
+
+    @Slot(object)
+    def _show_failure(self, error: BpeVizError) -> None:
+        """Say what went wrong; a window that has nothing to show yet shows the worked example meanwhile."""
+        self.messages.show_error(error)
+        if self.workspace.corpus is None and not self.workspace.is_training:
+            self.open_example()
+
+    @Slot(object)
+    def change_options(self, options: Options) -> None:
+        """Train again with other options."""
+        self._options_chosen = True
+        self.workspace.change_options(options)
+
+    def save_tokenizer(self) -> None:
+        """Ask where, and save the tokenizer as it is at the cursor."""
+        able = [one for one in formats() if one.save is not None]
+        filters = ";;".join(f"{one.title} (*{one.suffixes[0]})" for one in able)
+        suggested = str(Path(self._folder()) / "tokenizer.json")
+        name, _ = QFileDialog.getSaveFileName(self, "Save tokenizer", suggested, filters)
+        if name:
+            self.workspace.save_tokenizer(Path(name))
+
+    def export_figure(self) -> None:
+        """Ask which panel and where, and write a figure of it."""
+        titles = {"Whole window": None, **{spec.title: spec.name for spec in self.docks.specs}}
+        title, accepted = QInputDialog.getItem(self, "Export figure", "Figure of", list(titles), 0, False)
+        if not accepted:
+            return
+        suggested = str(Path(self._folder()) / "figure.svg")
+        name, _ = QFileDialog.getSaveFileName(self, "Export figure", suggested, figure_filters())
+        if not name:
+            return
+        panel = titles[title]
+        widget = self if panel is None else self.docks.dock(panel)
+        try:
+            export_figure(widget, Path(name))
+        except BpeVizError as error:
+            self.messages.show_error(error)
+        else:
+            self.messages.show_notice(f"Wrote {name}.")
+
+    def _folder(self) -> str:
+        return str(self.settings.last_folder or Path.home())
+
+    @Slot()
+    def _list_recent(self) -> None:
+        self._recent.clear()
+        for path in self.settings.recent_files:
+            action = self._recent.addAction(str(path).replace("&", "&&"))
+            action.triggered.connect(lambda _=False, path=path: self.open_paths([path]))
+        if self._recent.isEmpty():
+            self._recent.addAction("No file was opened yet").setEnabled(False)
+
+    # --- looks and lists ---
+
+    def set_theme(self, name: str) -> None:
+        """Show another theme, and remember it."""
+        self.look.set_theme(name)
+        self.settings.theme = name
+
+    def zoom(self, steps: int) -> None:
+        """Make all type larger or smaller; 0 makes it normal again."""
+        self.look.set_zoom(1.0 if steps == 0 else self.look.zoom * _ZOOM_STEP**steps)
+        self.settings.zoom = self.look.zoom
+
+    def show_palette(self) -> None:
+        """Find an action by name."""
+        Palette(self.actions_table, self).show()
+
+    def show_keys(self) -> None:
+        """Show the sheet of all keys."""
+        KeySheet(self.actions_table, self).show()
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or leave it."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def leave(self) -> None:
+        """Esc: dismiss a message, else leave full screen, else give the keys to the timeline."""
+        if self.messages.text:
+            self.messages.dismiss()
+        elif self.isFullScreen():
+            self.toggle_full_screen()
+        else:
+            self.docks.focus("timeline")
+            self.workspace.select(None)
+
+    @Slot(object)
+    def _show_corpus(self, corpus: Corpus) -> None:
+        self.setWindowTitle(f"{corpus.name} – bpe-viz")
+        size = f" · {corpus.n_bytes:,} bytes" if not corpus.is_table else ""
+        self._summary.setText(
+            f"{corpus.name}{size} · {corpus.n_pretokens:,} pre-tokens, {len(corpus.pretokens):,} distinct"
+        )
+
+    @Slot()
+    def _fit_look(self) -> None:
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setPalette(palette(self.look))
+            application.setStyleSheet(style_sheet(self.look))
+        grid = self.look.grid
+        layout = self._top.layout()
+        if layout is not None:
+            layout.setContentsMargins(grid, grid, grid, grid)
+            layout.setSpacing(grid)
+        self.statusBar().setContentsMargins(grid, 0, grid, 0)
+
+    def _restore(self) -> None:
+        self.resize(1280, 800)
+        if (geometry := self.settings.geometry) is not None:
+            self.restoreGeometry(geometry)
+        state = self.settings.dock_state(LAYOUT_VERSION)
+        if state is None or not self.restoreState(state, LAYOUT_VERSION):
+            # Docks take their share only once the window has a size.
+            QTimer.singleShot(0, self.docks.restore_default)
+        self.workspace.set_speed(self.settings.speed)
+
+    # --- events ---
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Plain keys arrive here when no widget with the focus used them."""
+        if not self.actions_table.handle_key(event):
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files and folders."""
+        if _local_paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Train on what was dropped."""
+        event.acceptProposedAction()
+        self.open_paths(_local_paths(event.mimeData()))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember the layout, stop all work and wait for it."""
+        self.settings.geometry = self.saveGeometry()
+        self.settings.set_dock_state(self.saveState(LAYOUT_VERSION), LAYOUT_VERSION)
+        self.settings.speed = self.workspace.speed
+        self.workspace.close()
+        super().closeEvent(event)
+
+
+def _local_paths(mime: QMimeData) -> list[Path]:
+    return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]

@@ -1,0 +1,122 @@
+"""Which actions there are: the table of the window's actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bpe_viz.gui.actions import ActionSpec
+from bpe_viz.gui.theme import SYSTEM_THEME, load_theme, theme_names
+
+if TYPE_CHECKING:
+    from bpe_viz.gui.window import Window
+
+_MANY = 10
+_FASTER = 2.0
+
+
+def action_table(window: Window) -> list[ActionSpec]:
+    """Return all actions of a window, in the order of the menus."""
+    return [*_file(window), *_go(window), *_edit(window), *_view(window), *_help(window)]
+
+
+def _file(window: Window) -> list[ActionSpec]:
+    workspace = window.workspace
+
+    def is_trained() -> bool:
+        return workspace.timeline is not None
+
+    return [
+        ActionSpec("open", "File", "Open text or table…", window.ask_files, ("Ctrl+O",)),
+        ActionSpec("open-folder", "File", "Open folder…", window.ask_folder, ("Ctrl+Shift+O",)),
+        ActionSpec("paste-corpus", "File", "Train on the text in the clipboard", window.paste_corpus, ("Ctrl+Shift+V",)),
+        ActionSpec("example", "File", "Worked example", window.open_example),
+        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_trained),
+        ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_trained),
+        ActionSpec("quit", "File", "Quit", lambda: None if window.close() else None, ("Ctrl+Q",)),
+    ]  # fmt: skip
+
+
+def _go(window: Window) -> list[ActionSpec]:
+    workspace = window.workspace
+
+    def at_start() -> bool:
+        return workspace.position == 0
+
+    def at_end() -> bool:
+        return workspace.position >= workspace.last_position
+
+    def step(merges: int) -> None:
+        workspace.step(merges)
+
+    def jump(position: int) -> None:
+        workspace.pause()
+        workspace.seek(position)
+
+    def toggle_play() -> None:
+        if workspace.is_playing:
+            workspace.pause()
+        else:
+            workspace.play()
+
+    def train() -> None:
+        if workspace.is_training:
+            workspace.stop_training()
+        else:
+            workspace.train_ahead()
+
+    return [
+        ActionSpec("next", "Go", "Next merge", lambda: step(1), ("Alt+Right",), ("Right",), lambda: not at_end()),
+        ActionSpec("back", "Go", "One merge back", lambda: step(-1), ("Alt+Left",), ("Left",), lambda: not at_start()),
+        ActionSpec("next-many", "Go", f"{_MANY} merges on", lambda: step(_MANY), ("Alt+Shift+Right",), ("Shift+Right",), lambda: not at_end()),
+        ActionSpec("back-many", "Go", f"{_MANY} merges back", lambda: step(-_MANY), ("Alt+Shift+Left",), ("Shift+Left",), lambda: not at_start()),
+        ActionSpec("next-stop", "Go", "Next breakpoint", lambda: workspace.seek_breakpoint(True), (), ("PgDown",), lambda: not at_end()),
+        ActionSpec("previous-stop", "Go", "Previous breakpoint", lambda: workspace.seek_breakpoint(False), (), ("PgUp",), lambda: not at_start()),
+        ActionSpec("first", "Go", "First position", lambda: jump(0), (), ("Home",), lambda: not at_start()),
+        ActionSpec("last", "Go", "Last position", lambda: jump(workspace.last_position), (), ("End",), lambda: not at_end()),
+        ActionSpec("play", "Go", "Play or pause", toggle_play, (), ("Space",), lambda: workspace.last_position > 0),
+        ActionSpec("faster", "Go", "Faster", lambda: workspace.set_speed(workspace.speed * _FASTER), (), ("+",)),
+        ActionSpec("slower", "Go", "Slower", lambda: workspace.set_speed(workspace.speed / _FASTER), (), ("-",)),
+        ActionSpec("go-to", "Go", "Go to a merge…", lambda: window.docks.activate("timeline"), (), ("G",), lambda: workspace.last_position > 0),
+        ActionSpec("breakpoint", "Go", "Breakpoint here", workspace.toggle_breakpoint, (), ("B",)),
+        ActionSpec("stop", "Go", "Stop training, or train on", train, ("Ctrl+.",)),
+    ]  # fmt: skip
+
+
+def _edit(window: Window) -> list[ActionSpec]:
+    return [
+        ActionSpec("find", "Edit", "Find a token in the merge list", lambda: window.docks.activate("merge_list"), ("Ctrl+F",)),
+        ActionSpec("encode-text", "Edit", "Type a text to encode", lambda: window.docks.activate("encode"), ("Ctrl+T",)),
+        ActionSpec("filter-words", "Edit", "Filter the word splits", lambda: window.docks.activate("word_splits"), ("Ctrl+Shift+F",)),
+        ActionSpec("options", "Edit", "Training options…", window.bar.ask_more, ("Ctrl+,",)),
+        ActionSpec("pattern", "Edit", "Pretokenizer with a pattern of your own…", window.bar.ask_pattern),
+    ]  # fmt: skip
+
+
+def _view(window: Window) -> list[ActionSpec]:
+    def theme(name: str, title: str) -> ActionSpec:
+        return ActionSpec(
+            f"theme-{name}",
+            "View",
+            f"Theme: {title}",
+            lambda: window.set_theme(name),
+            is_checked=lambda: window.look.theme_choice == name,
+        )
+
+    return [
+        ActionSpec("larger", "View", "Larger type", lambda: window.zoom(1), ("Ctrl++", "Ctrl+=")),
+        ActionSpec("smaller", "View", "Smaller type", lambda: window.zoom(-1), ("Ctrl+-",)),
+        ActionSpec("normal", "View", "Normal type", lambda: window.zoom(0), ("Ctrl+0",)),
+        theme(SYSTEM_THEME, "as the system"),
+        *(theme(name, load_theme(name).title.lower()) for name in theme_names()),
+        ActionSpec("full-screen", "View", "Full screen", window.toggle_full_screen, ("F11",), is_checked=window.isFullScreen),
+        ActionSpec("next-panel", "View", "Next panel", window.docks.focus_next, ("F6",)),
+        ActionSpec("default-layout", "View", "Default layout", window.docks.restore_default),
+    ]  # fmt: skip
+
+
+def _help(window: Window) -> list[ActionSpec]:
+    return [
+        ActionSpec("keys", "Help", "All keys", window.show_keys, ("F1",), ("?",)),
+        ActionSpec("palette", "Help", "Find an action by name…", window.show_palette, ("Ctrl+Shift+P",)),
+        ActionSpec("leave", "Help", "Dismiss, leave, give the keys to the timeline", window.leave, (), ("Esc",)),
+    ]  # fmt: skip
