@@ -427,7 +427,7 @@ class Workspace(QObject):
 
         order_depends = self._sort == "changed" or self._filter.startswith("[")
         order_is_old = order_depends and position != self._rows_ordered_at
-        # Unfiltered it is quick. Done first, it lets the frame be asked for with the rows that are then in view.
+        # Unfiltered it is quick. Done first, it lets the frame be asked for with the rows then in view.
         if order_is_old and not self._filter:
             self._order_rows()
         self._query_lane.submit("frame", work, self._show_frame, self.failed.emit)

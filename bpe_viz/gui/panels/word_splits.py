@@ -1,0 +1,153 @@
+"""The word splits: every pre-token with its count, and how it is split at the cursor."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from bpe_viz.engine.row_order import SortBy, parse_filter
+from bpe_viz.engine.types import Frame
+from bpe_viz.errors import OptionError
+from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.word_rows import WordRows
+from bpe_viz.gui.workspace import Rows, Workspace
+
+TITLE = "Word splits"
+FILTER_DELAY = 150
+"""Milliseconds without a key after which the filter is used."""
+
+SORTS: dict[SortBy, str] = {
+    "changed": "changed first",
+    "count": "by count",
+    "length": "by length",
+    "name": "by name",
+}
+
+FILTER_HINT = "Filter: w, [w], [w][est]"
+FILTER_HELP = """Show only the pre-tokens that hold
+est        this text
+[est]      this symbol, as split now
+[w][est]   this pair of symbols, side by side"""
+
+ALL_ONE = "Every pre-token is one symbol: nothing is left to merge."
+
+
+class WordSplitsPanel(Panel):
+    """Rows of pre-tokens below a heading that sorts and filters them."""
+
+    def __init__(self, workspace: Workspace, look: Look) -> None:
+        self.sort_button = QToolButton()
+        self.filter_field = QLineEdit()
+        self.filtered_count = QLabel()
+        super().__init__(workspace, look, TITLE)
+        self.rows_view = WordRows(workspace, look)
+        self.rows_view.setAccessibleName(TITLE)
+        self._note = QLabel(ALL_ONE)
+        self._note.setProperty("role", "dim")
+        self._note.setWordWrap(True)
+        self._note.hide()
+        self._filter_timer = QTimer(self)
+        self._filter_timer.setSingleShot(True)
+        self._filter_timer.setInterval(FILTER_DELAY)
+        self._filter_timer.timeout.connect(self._use_filter)
+        self._fill_heading()
+        self._fill_body()
+        workspace.rows_changed.connect(self._show_count)
+        workspace.frame_changed.connect(self._show_note)
+        self.sort_by("changed")
+
+    def _fill_heading(self) -> None:
+        self.filtered_count.setProperty("role", "dim")
+        self.sort_button.setProperty("role", "flat")
+        self.sort_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.sort_button.setToolTip("In which order the pre-tokens are listed")
+        self.sort_button.setAccessibleName("Order of the pre-tokens")
+        menu, group = QMenu(self.sort_button), QActionGroup(self)
+        for sort, title in SORTS.items():
+            action = menu.addAction(title)
+            action.setCheckable(True)
+            action.setData(sort)
+            group.addAction(action)
+        group.triggered.connect(self._sort_chosen)
+        self._sort_actions = group
+        self.sort_button.setMenu(menu)
+        self.filter_field.setPlaceholderText(FILTER_HINT)
+        self.filter_field.setAccessibleName("Filter the pre-tokens")
+        self.filter_field.setClearButtonEnabled(True)
+        self.filter_field.textChanged.connect(self._filter_timer.start)
+        self.filter_field.returnPressed.connect(self._use_filter)
+        show_fault(self.filter_field, None, FILTER_HELP)
+        for widget in (self.filtered_count, self.sort_button, self.filter_field):
+            self.add_to_heading(widget)
+
+    def _fill_body(self) -> None:
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.rows_view, 1)
+        column.addWidget(self._note)
+        body.setFocusProxy(self.rows_view)
+        self.set_body(body)
+
+    # --- read by tests and by whoever exports ---
+
+    def shown_rows(self) -> list[tuple[int, list[str]]]:
+        """Return count and symbols of the rows in view."""
+        return self.rows_view.shown_rows()
+
+    @property
+    def shown_note(self) -> str:
+        """What is said below the rows."""
+        return self._note.text() if self._note.isVisibleTo(self) else ""
+
+    # --- sorting and filtering ---
+
+    def sort_by(self, sort: SortBy) -> None:
+        """List the pre-tokens in this order, from the top."""
+        for action in self._sort_actions.actions():
+            action.setChecked(action.data() == sort)
+        self.sort_button.setText(SORTS[sort])
+        self.rows_view.scroll_to(0)
+        self.workspace.list_rows(sort=sort)
+
+    @Slot(QAction)
+    def _sort_chosen(self, action: QAction) -> None:
+        self.sort_by(action.data())
+
+    @Slot()
+    def _use_filter(self) -> None:
+        self._filter_timer.stop()
+        typed = self.filter_field.text()
+        try:
+            # In the workspace a filter that cannot be read would fail again at every step.
+            parse_filter(typed)
+        except OptionError as error:
+            show_fault(self.filter_field, str(error), FILTER_HELP)
+            return
+        show_fault(self.filter_field, None, FILTER_HELP)
+        self.rows_view.filter_text = typed
+        self.rows_view.scroll_to(0)
+        self.workspace.list_rows(typed_filter=typed)
+
+    @Slot(object)
+    def _show_count(self, rows: Rows) -> None:
+        is_filtered = bool(self.rows_view.filter_text)
+        self.filtered_count.setText(f"{len(rows.order):,} of {rows.total:,}" if is_filtered else "")
+
+    @Slot(object)
+    def _show_note(self, frame: Frame) -> None:
+        corpus = self.workspace.corpus
+        self._note.setVisible(frame.pairs == 0 and corpus is not None and len(corpus.pretokens) > 0)
+
+    @Slot()
+    def _fit_look(self) -> None:
+        super()._fit_look()
+        self.filter_field.setMinimumWidth(self.look.px(LEAST_FIELD))
+        self.filter_field.setMaximumWidth(self.look.px(MOST_FIELD))
+
+
+PANEL = PanelSpec("word_splits", TITLE, WordSplitsPanel, "top", 1, 37)
