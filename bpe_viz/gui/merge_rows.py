@@ -1,0 +1,390 @@
+"""The rows of the merge list: number, left, right and token as chips, count, replacements and ties."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import QRect, QRectF, Qt, Slot
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
+
+from bpe_viz.engine.types import Frame, Merge, Pair
+from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
+from bpe_viz.gui.chips import GAP, ChipStyle, chip_height, chip_width, paint_chip
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.row_view import RowView
+from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.symbol_texts import LONGEST_CHIP, LONGEST_IN_TOOLTIP, describe_bytes
+from bpe_viz.gui.theme import Role
+from bpe_viz.gui.workspace import Workspace
+
+NUMBER_LEFT, LEAST_NUMBER_WIDTH, NUMBER_GAP = 8, 32, 12
+COUNT_RIGHT, TIES_RIGHT = 56, 12
+BAR_WIDTH = 3
+ARROW = "→"
+NEXT_ROWS = 2
+"""So many rows after the cursor's stay in view when stepping: what comes is seen before it is merged."""
+
+_CHIP_LIMITS = (LONGEST_CHIP, 16, 8, 4, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it is shown.
+
+    symbols: left, right and token, as text
+    notes: what stands beside the count, such as "2 replaced" and "= 2"
+    """
+
+    number: int
+    symbols: tuple[str, str, str]
+    count: int
+    notes: tuple[str, ...]
+
+
+class _Placed(NamedTuple):
+    """A chip where it is painted, in the viewport."""
+
+    symbol: int
+    parts: Parts
+    left: int
+    right: int
+
+
+class MergeRows(RowView):
+    """Paints the merges recorded, and after them the one that training would make next."""
+
+    def __init__(self, workspace: Workspace, look: Look) -> None:
+        super().__init__(look)
+        self.workspace = workspace
+        self._position: int | None = None
+        self._widest = 1
+        self._pointed_rank: int | None = None
+        self._is_own_selection = False
+        workspace.corpus_changed.connect(self._start_again)
+        workspace.frontier_changed.connect(self._show_frontier)
+        workspace.frame_changed.connect(self._show_frame)
+        workspace.selection_changed.connect(self._show_selection)
+        self._show_frontier(workspace.frontier)
+        if workspace.frame is not None:
+            self._show_frame(workspace.frame)
+
+    # --- what is shown ---
+
+    def shown_rows(self) -> list[Row]:
+        """Return the rows in view, as they are painted."""
+        return [self._row(rank) for rank in self.visible_rows]
+
+    @property
+    def cursor_row(self) -> int | None:
+        """The row of the merge just made; None at position 0."""
+        frame = self.workspace.frame
+        return frame.position - 1 if frame and frame.position else None
+
+    @property
+    def pointed_row(self) -> int | None:
+        """The row of what is pointed at: of the merge that made the token or took the pair."""
+        return self._pointed_rank
+
+    def _row(self, rank: int) -> Row:
+        merge = self._merge(rank)
+        texts = [text_of(self._parts(symbol)) for symbol in (merge.left, merge.right, merge.token)]
+        notes = tuple(note for note in (self._replaced(merge), self._ties(merge)) if note)
+        return Row(rank + 1, (texts[0], texts[1], texts[2]), merge.count, notes)
+
+    def _merge(self, rank: int) -> Merge:
+        timeline, frame = self.workspace.timeline, self.workspace.frame
+        if timeline is not None and rank < timeline.frontier:
+            return timeline.merge(rank)
+        if frame is None or frame.next is None:
+            raise IndexError(f"no merge of rank {rank}")
+        return frame.next
+
+    def _content(self, symbol: int) -> tuple[bytes, bool]:
+        """Return the bytes of a symbol, and whether it ends a word; of the token to come as well."""
+        timeline, frame = self.workspace.timeline, self.workspace.frame
+        assert timeline is not None  # there are no rows without one
+        symbols = timeline.symbols
+        if symbol < len(symbols):
+            return symbols.content(symbol), symbols.ends_word(symbol)
+        if frame is None or frame.next is None:
+            raise IndexError(f"no symbol {symbol}")
+        left, right = frame.next.left, frame.next.right
+        return symbols.content(left) + symbols.content(right), symbols.ends_word(right)
+
+    def _parts(self, symbol: int, limit: int = LONGEST_IN_TOOLTIP) -> Parts:
+        timeline = self.workspace.timeline
+        content, ends_word = self._content(symbol)
+        marker = timeline.base.marker if timeline is not None and ends_word else ""
+        return shortened(visible_parts(content, marker), limit)
+
+    @staticmethod
+    def _replaced(merge: Merge) -> str:
+        is_known = merge.replacements > 0
+        return f"{merge.replacements:,} replaced" if is_known and merge.replacements != merge.count else ""
+
+    @staticmethod
+    def _ties(merge: Merge) -> str:
+        return f"= {merge.ties:,}" if merge.ties > 1 else ""
+
+    # --- following the workspace ---
+
+    @Slot(object)
+    def _start_again(self, corpus: object) -> None:
+        self._position = None
+        self.set_current(None)
+        self.scroll_to(0)
+        self._show_frontier(self.workspace.frontier)
+
+    @Slot(object)
+    def _show_frontier(self, frontier: int) -> None:
+        frame = self.workspace.frame
+        has_next = frame is not None and frame.next is not None and frame.next.rank == frontier
+        n_rows = frontier + has_next
+        if n_rows != self.row_count:
+            # Rows are appended far below the view while training runs ahead: nothing in view changes then.
+            was_in_view = self.visible_rows.stop == self.row_count
+            self.set_row_count(n_rows, repaint=was_in_view)
+
+    @Slot(object)
+    def _show_frame(self, frame: Frame) -> None:
+        self._show_frontier(self.workspace.frontier)
+        if frame.position != self._position:
+            before, self._position = self._position, frame.position
+            self._keep_cursor_in_sight(before)
+        self._find_pointed()
+        self.viewport().update()
+
+    def _keep_cursor_in_sight(self, before: int | None) -> None:
+        row = self.cursor_row
+        if row is None:
+            self.scroll_to(0)
+        elif before is not None and abs(row + 1 - before) <= self.rows_a_page // 3:
+            self.bring_into_view(row, NEXT_ROWS)
+        else:
+            self.bring_into_middle(row)
+
+    @Slot(object)
+    def _show_selection(self, selection: Selection | None) -> None:
+        self._find_pointed()
+        is_selected = selection is not None and selection == self.workspace.selection
+        if is_selected and self._pointed_rank is not None and not self._is_own_selection:
+            self.bring_into_view(self._pointed_rank, 1)
+        self.viewport().update()
+
+    def _find_pointed(self) -> None:
+        timeline, pointed_at = self.workspace.timeline, self.workspace.pointed_at
+        self._pointed_rank = None
+        if timeline is None or pointed_at is None:
+            return
+        if pointed_at.token is not None:
+            rank = pointed_at.token - len(timeline.base)
+            self._pointed_rank = rank if 0 <= rank < self.row_count else None
+        elif pointed_at.pair is not None:
+            self._pointed_rank = self._rank_of(pointed_at.pair)
+
+    def _rank_of(self, pair: Pair) -> int | None:
+        timeline, frame = self.workspace.timeline, self.workspace.frame
+        if timeline is None:
+            return None
+        published = timeline.published
+        slots = published.merged_slot[: published.frontier]
+        ranks = np.flatnonzero((published.left[slots] == pair.left) & (published.right[slots] == pair.right))
+        if len(ranks):
+            return int(ranks[0])
+        following = frame.next if frame else None
+        is_next = following is not None and (following.left, following.right) == tuple(pair)
+        return following.rank if following is not None and is_next else None
+
+    def select_row(self, row: int) -> None:
+        """Bring a row into view and select the token that it makes."""
+        self.set_current(row)
+        self.bring_into_middle(row)
+        self._select(Selection(token=self._merge(row).token))
+
+    def _select(self, selection: Selection | None) -> None:
+        self._is_own_selection = True
+        self.workspace.select(selection)
+        self._is_own_selection = False
+
+    # --- layout ---
+
+    @property
+    def _number_width(self) -> int:
+        width = self.look.ui_metrics().horizontalAdvance(f"{max(1, self.row_count):,}")
+        return max(self.look.px(LEAST_NUMBER_WIDTH), round(width) + 1)
+
+    @property
+    def _chips_left(self) -> int:
+        return self.look.px(NUMBER_LEFT) + self._number_width + self.look.px(NUMBER_GAP)
+
+    def _count_left(self, merge: Merge) -> int:
+        look = self.look
+        width = look.ui_metrics(bold=True).horizontalAdvance(f"{merge.count:,}")
+        return self.viewport().width() - look.px(COUNT_RIGHT) - round(width)
+
+    def _placed(self, merge: Merge) -> list[_Placed]:
+        """Place the three chips; symbols are cut shorter until they fit before the count."""
+        room = self._count_left(merge) - self.look.px(8)
+        placed: list[_Placed] = []
+        for limit in _CHIP_LIMITS:
+            placed = self._placed_with(merge, limit)
+            if placed[-1].right <= room:
+                break
+        return placed
+
+    def _placed_with(self, merge: Merge, limit: int) -> list[_Placed]:
+        look, x = self.look, self._chips_left
+        placed = []
+        for symbol in (merge.left, merge.right, merge.token):
+            if symbol == merge.token:
+                x += self._arrow_room
+            parts = self._parts(symbol, limit)
+            width = chip_width(look, parts)
+            placed.append(_Placed(symbol, parts, x, x + width))
+            x += width + look.px(GAP)
+        return placed
+
+    @property
+    def _arrow_room(self) -> int:
+        return round(self.look.ui_metrics().horizontalAdvance(ARROW)) + 2 * self.look.px(6)
+
+    # --- painting ---
+
+    def empty_text(self) -> str:
+        """Say why there is no row."""
+        timeline = self.workspace.timeline
+        if timeline is None:
+            return "No text is open."
+        if timeline.stop is not None:
+            return "There is nothing to merge."
+        return "No merge is made yet: press Right."
+
+    def paint_row(self, painter: QPainter, row: int, box: QRect) -> None:
+        """Paint one merge; what is after the cursor's row is faint."""
+        look, merge = self.look, self._merge(row)
+        cursor = self.cursor_row
+        is_cursor = row == cursor
+        is_later = cursor is None or row > cursor
+        self._paint_ground_of(painter, row, box, is_cursor)
+        number_box = QRect(look.px(NUMBER_LEFT), box.y(), self._number_width, box.height())
+        self._paint_number(painter, number_box, f"{row + 1:,}", "faint" if is_later else "dim")
+        painter.save()
+        room = self._count_left(merge) - look.px(4)
+        painter.setClipRect(QRect(0, box.y(), room, box.height()))
+        chips = self._placed(merge)
+        self._paint_chips(painter, merge, chips, box, is_cursor, is_later)
+        painter.restore()
+        count_box = QRect(0, box.y(), self.viewport().width() - look.px(COUNT_RIGHT), box.height())
+        bold = look.ui_font(bold=True)
+        self._paint_number(painter, count_box, f"{merge.count:,}", "faint" if is_later else "ink", bold)
+        self._paint_notes(painter, merge, chips[-1].right, box, is_later)
+
+    def _paint_ground_of(self, painter: QPainter, row: int, box: QRect, is_cursor: bool) -> None:
+        is_pointed_at = row == self._pointed_rank
+        has_keyboard = row == self.current and self.hasFocus()
+        if is_cursor or is_pointed_at or has_keyboard:
+            fill: Role = "selection" if is_cursor else "hover"
+            self.paint_ground(painter, box, fill, has_keyboard)
+        if is_cursor:
+            # Beside the fill, so that the row is also told without colour.
+            bar = QRectF(self.look.px(4), box.y() + 0.5, self.look.px(BAR_WIDTH), box.height() - 1)
+            painter.fillRect(bar, self.look.brush("next"))
+
+    def _paint_chips(
+        self,
+        painter: QPainter,
+        merge: Merge,
+        chips: list[_Placed],
+        box: QRect,
+        is_cursor: bool,
+        is_later: bool,
+    ) -> None:
+        look = self.look
+        top = box.y() + (box.height() - chip_height(look)) // 2
+        pointed_at = self.workspace.pointed_at
+        token = pointed_at.token if pointed_at is not None else None
+        plain = ChipStyle.DIM if is_later else ChipStyle.PLAIN
+        for chip in chips:
+            style = ChipStyle.MADE if is_cursor and chip.symbol == merge.token else plain
+            if chip.symbol == token and style != ChipStyle.MADE:
+                style = ChipStyle.SELECTED
+            paint_chip(painter, look, chip.left, top, chip.parts, style)
+        right = chips[1].right + look.px(GAP)
+        painter.setFont(look.ui_font())
+        painter.setPen(look.pen("faint" if is_later else "dim"))
+        arrow = QRect(right, box.y(), self._arrow_room, box.height())
+        painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), ARROW)
+
+    def _paint_number(
+        self, painter: QPainter, box: QRect, text: str, role: Role, font: QFont | None = None
+    ) -> None:
+        painter.setFont(font or self.look.ui_font())
+        painter.setPen(self.look.pen(role))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
+
+    def _paint_notes(
+        self, painter: QPainter, merge: Merge, chips_right: int, box: QRect, is_later: bool
+    ) -> None:
+        look, small = self.look, self.look.ui_font(0.85)
+        role: Role = "faint" if is_later else "dim"
+        if ties := self._ties(merge):
+            ties_box = QRect(0, box.y(), self.viewport().width() - look.px(TIES_RIGHT), box.height())
+            self._paint_number(painter, ties_box, ties, role, small)
+        if replaced := self._replaced(merge):
+            right = self._count_left(merge) - look.px(8)
+            width = look.ui_metrics(0.85).horizontalAdvance(replaced)
+            # In a narrow panel there is room for the chips only; the tooltip still says it.
+            if right - width > chips_right + look.px(8):
+                self._paint_number(painter, QRect(0, box.y(), right, box.height()), replaced, role, small)
+
+    # --- pointing ---
+
+    def _symbol_at(self, row: int, x: float) -> int:
+        merge = self._merge(row)
+        under = (chip.symbol for chip in self._placed(merge) if chip.left <= x < chip.right)
+        return next(under, merge.token)
+
+    def point(self, row: int | None, x: float) -> None:
+        """Point at the symbol under the mouse, beside the chips at the token."""
+        self.workspace.hover(None if row is None else Selection(token=self._symbol_at(row, x)))
+
+    def press(self, row: int, x: float) -> None:
+        """Jump to the position that follows this merge."""
+        self.workspace.pause()
+        self.workspace.seek(row + 1)
+
+    def press_current(self) -> None:
+        """Jump to the position that follows the current row's merge."""
+        if self.current is not None:
+            self.press(self.current, 0)
+
+    def current_moved(self) -> None:
+        """Select the token of the keyboard's row."""
+        if self.current is not None:
+            self.setAccessibleDescription(self.tooltip_at(self.current, 0))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Select what the keyboard moved to."""
+        before = self.current
+        super().keyPressEvent(event)
+        if self.current is not None and self.current != before:
+            self._select(Selection(token=self._merge(self.current).token))
+
+    def tooltip_at(self, row: int, x: float) -> str:
+        """Describe the merge, and the symbol under the mouse."""
+        merge = self._merge(row)
+        left, right, token = (text_of(self._parts(one)) for one in (merge.left, merge.right, merge.token))
+        content, _ = self._content(merge.token)
+        counted = f"counted {merge.count:,} times"
+        if merge.replacements:
+            counted += f", replaced {merge.replacements:,} times"
+        lines = [
+            f"merge {row + 1:,}, rank {row:,}: {left} + {right} {ARROW} {token}",
+            counted,
+            f"id {merge.token:,}, {describe_bytes(content)}",
+        ]
+        if merge.ties > 1:
+            lines.insert(2, f"tied with {merge.ties - 1:,} other {'pair' if merge.ties == 2 else 'pairs'}")
+        return "\n".join(lines)

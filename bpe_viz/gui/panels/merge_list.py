@@ -1,0 +1,162 @@
+"""The merge list: every merge in order, the cursor's in sight, and a search over the tokens."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLabel, QLineEdit
+
+from bpe_viz.engine.label_search import parse_wanted, symbols_holding
+from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.merge_rows import MergeRows, Row
+from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.workspace import Workspace
+
+TITLE = "Merge list"
+SYMBOLS_A_SLICE = 50_000
+"""So many labels are searched at once: about 5 ms."""
+
+FIND_HELP = """Find tokens that hold
+est       this text; a space is a space
+0x6573    these bytes
+Enter goes to the next one, Shift+Enter to the one before."""
+
+
+class FindField(QLineEdit):
+    """A line edit that asks for the next or the previous hit."""
+
+    asked = Signal(int)
+    """1 for the next hit, -1 for the previous one."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to hits with Enter and the arrows."""
+        is_back = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.asked.emit(-1 if is_back else 1)
+            case Qt.Key.Key_Down:
+                self.asked.emit(1)
+            case Qt.Key.Key_Up:
+                self.asked.emit(-1)
+            case _:
+                super().keyPressEvent(event)
+
+
+class MergeListPanel(Panel):
+    """The merges below a heading with the search."""
+
+    def __init__(self, workspace: Workspace, look: Look) -> None:
+        self.find_field = FindField()
+        self.found_label = QLabel()
+        super().__init__(workspace, look, TITLE)
+        self.rows_view = MergeRows(workspace, look)
+        self.rows_view.setAccessibleName(TITLE)
+        self._wanted = b""
+        self._hits: list[int] = []
+        self._hit: int | None = None
+        self._is_hit_selected = False
+        self._searched = 0
+        self._search_timer = QTimer(self)
+        self._search_timer.setInterval(0)
+        self._search_timer.timeout.connect(self._search_slice)
+        self.found_label.setProperty("role", "dim")
+        self.find_field.setPlaceholderText("Find")
+        self.find_field.setAccessibleName("Find a token in the merge list")
+        self.find_field.setClearButtonEnabled(True)
+        self.find_field.textChanged.connect(self._search_again)
+        self.find_field.asked.connect(self.go_to_hit)
+        show_fault(self.find_field, None, FIND_HELP)
+        self.add_to_heading(self.found_label)
+        self.add_to_heading(self.find_field)
+        self.set_body(self.rows_view)
+        workspace.corpus_changed.connect(self._search_again)
+        workspace.frontier_changed.connect(self._search_on)
+
+    # --- read by tests and by whoever exports ---
+
+    def shown_rows(self) -> list[Row]:
+        """Return the rows in view."""
+        return self.rows_view.shown_rows()
+
+    @property
+    def hits(self) -> tuple[int, ...]:
+        """The ranks of the merges found so far, in order."""
+        return tuple(self._hits)
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether labels are still to be searched."""
+        return self._search_timer.isActive()
+
+    # --- searching ---
+
+    def focus_find(self) -> None:
+        """Put the keyboard into the search."""
+        self.find_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.find_field.selectAll()
+
+    @Slot()
+    def _search_again(self) -> None:
+        self._wanted = parse_wanted(self.find_field.text())
+        self._hits = []
+        self._hit, self._is_hit_selected = None, False
+        timeline = self.workspace.timeline
+        self._searched = len(timeline.base) if timeline else 0
+        self._search_timer.stop()
+        self._search_on()
+        self._show_found()
+
+    @Slot()
+    def _search_on(self) -> None:
+        """Search the labels that were not searched yet; more of them come while training runs ahead."""
+        timeline = self.workspace.timeline
+        if self._wanted and timeline is not None and self._searched < timeline.published.n_symbols:
+            self._search_timer.start()
+
+    @Slot()
+    def _search_slice(self) -> None:
+        timeline = self.workspace.timeline
+        published = timeline.published if timeline else None
+        if timeline is None or published is None or self._searched >= published.n_symbols:
+            self._search_timer.stop()
+            self._show_found()
+            return
+        end = min(self._searched + SYMBOLS_A_SLICE, published.n_symbols)
+        found = symbols_holding(published, self._wanted, self._searched, end)
+        self._searched = end
+        self._hits += (found - len(timeline.base)).tolist()
+        if self._hit is None and self._hits:
+            self._hit = 0
+            self.rows_view.set_current(self._hits[0])
+        self._show_found()
+
+    @Slot(int)
+    def go_to_hit(self, step: int) -> None:
+        """Select the next hit (1) or the previous one (-1); after the last comes the first."""
+        if not self._hits:
+            return
+        if self._hit is None:
+            self._hit = 0
+        elif self._is_hit_selected or step < 0:
+            self._hit = (self._hit + step) % len(self._hits)
+        self._is_hit_selected = True
+        self.rows_view.select_row(self._hits[self._hit])
+        self._show_found()
+
+    def _show_found(self) -> None:
+        if not self._wanted:
+            self.found_label.setText("")
+        elif self._hits and self._hit is not None:
+            self.found_label.setText(f"{self._hit + 1:,} of {len(self._hits):,}")
+        else:
+            self.found_label.setText("" if self.is_searching else "none")
+
+    @Slot()
+    def _fit_look(self) -> None:
+        super()._fit_look()
+        self.find_field.setMinimumWidth(self.look.px(LEAST_FIELD))
+        self.find_field.setMaximumWidth(self.look.px(MOST_FIELD))
+
+
+PANEL = PanelSpec("merge_list", TITLE, MergeListPanel, "top", 2, 29)
