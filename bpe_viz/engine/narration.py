@@ -1,0 +1,147 @@
+"""One sentence on a frame: what its merge is, why it won, and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from bpe_viz.engine.symbols import SymbolTable
+from bpe_viz.engine.tie_rules import tie_rule
+from bpe_viz.engine.types import Frame, Merge, TrainingOptions
+from bpe_viz.engine.visible import visible
+
+ARROW = "→"
+LONGEST_SYMBOL = 24
+
+
+class Words(NamedTuple):
+    """Plain text; tone: "strong" says which merge this is, "quiet" only helps."""
+
+    text: str
+    tone: Literal["plain", "strong", "quiet"] = "plain"
+
+
+class Named(NamedTuple):
+    """A symbol by id; role: what it is in the sentence: taken by this merge, made by it, taken next."""
+
+    symbol: int
+    role: Literal["taken", "made", "next"]
+
+
+Piece = Words | Named
+
+
+def narrate(frame: Frame, options: TrainingOptions) -> tuple[Piece, ...]:
+    """Return the sentence in pieces; they read well when set end to end, spaces included.
+
+    options: of the training that the frame belongs to: its tie rule and limits are named
+    """
+    return (*_made(frame, options), *_to_come(frame, options))
+
+
+def sentence(pieces: Sequence[Piece], symbols: SymbolTable) -> str:
+    """Return the pieces as one line of plain text; long symbols are shortened."""
+    return "".join(
+        piece.text if isinstance(piece, Words) else _shown(piece.symbol, symbols) for piece in pieces
+    )
+
+
+def times(count: int) -> str:
+    """Say how often: once, 2 times, 1,204 times."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _shown(symbol: int, symbols: SymbolTable) -> str:
+    marker = symbols.base.marker if symbols.ends_word(symbol) else ""
+    return visible(symbols.content(symbol), marker, LONGEST_SYMBOL)
+
+
+def _made(frame: Frame, options: TrainingOptions) -> list[Piece]:
+    made = frame.made
+    if made is None:
+        return [Words("No merge yet.", "strong")]
+    return [
+        Words(f"Merge {made.rank + 1:,}", "strong"),
+        Words("  "),
+        Named(made.left, "taken"),
+        Words(" + "),
+        Named(made.right, "taken"),
+        Words(f" {ARROW} "),
+        Named(made.token, "made"),
+        Words(f" was counted {_counted(made)}, the highest count{_tie(made, options)}."),
+    ]
+
+
+def _counted(merge: Merge) -> str:
+    if merge.replacements == merge.count:
+        return times(merge.count)
+    return f"{times(merge.count)} and replaced {times(merge.replacements)}, because its places overlap"
+
+
+def _tie(merge: Merge, options: TrainingOptions) -> str:
+    if merge.ties == 1:
+        return ", with no tie"
+    return f"; {merge.ties:,} pairs tied and {tie_rule(options.rule).winner} won"
+
+
+def _to_come(frame: Frame, options: TrainingOptions) -> list[Piece]:
+    following = frame.next
+    if following is None:
+        return _end(frame, options)
+    count = f"counted {following.count:,}"
+    # Not trained yet: how often it can be replaced is not known.
+    if 0 < following.replacements < following.count:
+        count += f", to be replaced {times(following.replacements)}"
+    return [
+        Words("  Next: "),
+        Named(following.left, "next"),
+        Words(" + "),
+        Named(following.right, "next"),
+        Words(f", {count}."),
+    ]
+
+
+def _end(frame: Frame, options: TrainingOptions) -> list[Piece]:
+    match frame.stop:
+        case "target":
+            return [Words(f"  Training ends here: {_target_reached(frame.position)}.")]
+        case "below min-count" if frame.top:
+            best = frame.top[0]
+            return [
+                Words("  Training ends here: the most frequent pair, "),
+                Named(best.left, "taken"),
+                Words(" + "),
+                Named(best.right, "taken"),
+                Words(f", is counted {times(best.count)}, below the least count of {options.min_count:,}."),
+            ]
+        case "below min-count":
+            return [Words(f"  Training ends here: no pair reaches the least count of {options.min_count:,}.")]
+        case "no pair left":
+            return [Words(f"  Training ends here: {no_pair_left(frame, options)}.")]
+        case _:
+            return []
+
+
+def _target_reached(merges: int) -> str:
+    return f"the target of {merges:,} merge{'' if merges == 1 else 's'} is reached"
+
+
+def no_pair_left(frame: Frame, options: TrainingOptions) -> str:
+    """Say why no pair is left, in words that follow "because" or a colon."""
+    if options.max_token_length is not None:
+        return f"no pair is left that makes a token of at most {options.max_token_length:,} base symbols"
+    return f"no pair is left, every pre-token is one token ({frame.tokens:,} in all)"
+
+
+def why_no_next(frame: Frame, options: TrainingOptions) -> str | None:
+    """Say in one short sentence why no merge can follow this frame; None if one can."""
+    match frame.stop:
+        case "target":
+            said = _target_reached(frame.position)
+        case "below min-count":
+            said = f"no pair reaches the least count of {options.min_count:,}"
+        case "no pair left":
+            said = no_pair_left(frame, options)
+        case _:
+            return None
+    return f"{said[0].upper()}{said[1:]}."

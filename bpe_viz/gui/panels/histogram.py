@@ -1,0 +1,155 @@
+"""The pair counts: bars of the most frequent pairs, and two plots of all of them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QButtonGroup, QMenu, QStackedWidget, QToolButton, QWidget
+
+from bpe_viz.engine.types import Frame
+from bpe_viz.gui.bars_view import DEFAULT_TOP, BarsView
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from bpe_viz.gui.count_plots import RankPlot, SpreadPlot
+
+TITLE = "Pair counts"
+HOW_MANY = (DEFAULT_TOP, 50, 100, 200, 500)
+MILLISECONDS_BETWEEN_PLOTS = 60
+_LATEST_ANSWER_SECONDS = 1.0
+
+View = Literal["bars", "all pairs", "spread"]
+
+_VIEWS: dict[View, tuple[str, str]] = {
+    "bars": ("Bars", "The most frequent pairs, and what the last merge changed"),
+    "all pairs": ("All pairs", "The count of every pair by its rank"),
+    "spread": ("Spread", "How many pairs have which count"),
+}
+
+
+class HistogramPanel(Panel):
+    """Switches between the bars and the plots, and says how many pairs there are."""
+
+    def __init__(self, workspace: Workspace, look: Look) -> None:
+        super().__init__(workspace, look, TITLE)
+        self.bars = BarsView(workspace, look)
+        self.plots: dict[View, RankPlot | SpreadPlot] = {}
+        self._view: View = "bars"
+        self._views = QStackedWidget()
+        self._views.addWidget(self.bars)
+        self.set_body(self._views)
+        self._views.setFocusProxy(self.bars)
+        self._tabs = self._make_tabs()
+        self.how_many = self._make_how_many()
+        self._asked_at: float | None = None
+        self._is_plot_old = False
+        self._plot_timer = QTimer(self)
+        self._plot_timer.setSingleShot(True)
+        self._plot_timer.setInterval(MILLISECONDS_BETWEEN_PLOTS)
+        self._plot_timer.timeout.connect(self._ask_for_counts)
+        workspace.frame_changed.connect(self.show_frame)
+        if workspace.frame is not None:
+            self.show_frame(workspace.frame)
+
+    @property
+    def view(self) -> View:
+        """Which view is shown."""
+        return self._view
+
+    def show_view(self, view: View) -> None:
+        """Show the bars or one of the plots."""
+        self._view = view
+        self._tabs[view].setChecked(True)
+        shown: QWidget = self.bars if view == "bars" else self._plot(view)
+        self._views.setCurrentWidget(shown)
+        self._views.setFocusProxy(shown)
+        self.how_many.setEnabled(view == "bars")
+        self._plot_later()
+
+    def figure(self) -> QWidget:
+        """Return the view that is shown."""
+        return self.bars if self._view == "bars" else self._plot(self._view)
+
+    @Slot(object)
+    def show_frame(self, frame: Frame) -> None:
+        """Draw another frame."""
+        self.bars.show_frame(frame)
+        self.how_many.setText(f"top {len(frame.top):,} of {frame.pairs:,}")
+        self._plot_later()
+
+    def _make_tabs(self) -> dict[View, QToolButton]:
+        group = QButtonGroup(self)
+        tabs: dict[View, QToolButton] = {}
+        for view, (title, meaning) in _VIEWS.items():
+            tab = QToolButton()
+            tab.setText(title)
+            tab.setToolTip(meaning)
+            tab.setAccessibleName(f"{title}: {meaning}")
+            tab.setCheckable(True)
+            tab.setProperty("role", "flat")
+            tab.clicked.connect(lambda _=False, view=view: self.show_view(view))
+            group.addButton(tab)
+            self.add_to_heading(tab, after_stretch=False)
+            tabs[view] = tab
+        tabs["bars"].setChecked(True)
+        return tabs
+
+    def _make_how_many(self) -> QToolButton:
+        button, menu = QToolButton(), QMenu(self)
+        choices = QActionGroup(menu)
+        for top in HOW_MANY:
+            choice = menu.addAction(f"Top {top}")
+            choice.setCheckable(True)
+            choice.setChecked(top == self.bars.top)
+            choice.triggered.connect(lambda _=False, top=top: self.bars.set_top(top))
+            choices.addAction(choice)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setProperty("role", "flat")
+        button.setText("no pairs")
+        button.setToolTip("How many of the most frequent pairs are shown; as many as fit always are")
+        self.add_to_heading(button)
+        return button
+
+    def _plot(self, view: View) -> RankPlot | SpreadPlot:
+        if view not in self.plots:
+            # pyqtgraph takes a third of a second to import, and most people look at the bars.
+            from bpe_viz.gui.count_plots import RankPlot, SpreadPlot
+
+            self.plots[view] = RankPlot(self.look) if view == "all pairs" else SpreadPlot(self.look)
+            self._views.addWidget(self.plots[view])
+        return self.plots[view]
+
+    # --- the plots follow the frame, but not every one of them ---
+
+    def _plot_later(self) -> None:
+        self._is_plot_old = self._view != "bars"
+        if self._is_plot_old and not self._plot_timer.isActive():
+            self._plot_timer.start()
+
+    @Slot()
+    def _ask_for_counts(self) -> None:
+        """Ask for the counts, unless an answer is on its way: a newer question would drop it."""
+        now = time.monotonic()
+        if self._asked_at is not None and now - self._asked_at < _LATEST_ANSWER_SECONDS:
+            return
+        self._asked_at = now
+        self._is_plot_old = False
+        self.workspace.request_counts(self._show_counts)
+
+    def _show_counts(self, counts: NDArray[np.int64]) -> None:
+        self._asked_at = None
+        if self._view in self.plots:
+            self.plots[self._view].show_counts(counts)
+        if self._is_plot_old:
+            self._plot_later()
+
+
+PANEL = PanelSpec("histogram", TITLE, HistogramPanel, "top", 0, 34)

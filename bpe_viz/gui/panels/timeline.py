@@ -1,0 +1,329 @@
+"""The timeline: transport, a scrubber over the whole training, speed, and the progress of long work."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QActionGroup, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from bpe_viz.engine.narration import why_no_next
+from bpe_viz.gui.activity_row import ActivityRow
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.scrubber import Scrubber
+from bpe_viz.gui.speeds import SPEEDS, speed_text
+from bpe_viz.gui.transport import TransportButton
+from bpe_viz.gui.workspace import Activity, Workspace
+
+TITLE = "Timeline"
+HEIGHT, SLIM_ROW = 72, 26
+RIGHT_COLUMN = 152
+
+
+class TimelinePanel(Panel):
+    """Moves the cursor; its height never changes, so that nothing jumps when training starts."""
+
+    has_heading = False
+
+    def __init__(self, workspace: Workspace, look: Look) -> None:
+        super().__init__(workspace, look, TITLE)
+        self.first = TransportButton(look, "first")
+        self.back = TransportButton(look, "back")
+        self.play = TransportButton(look, "play", is_primary=True)
+        self.on = TransportButton(look, "on")
+        self.last = TransportButton(look, "last")
+        self.scrubber = Scrubber(workspace, look)
+        self.activity = ActivityRow(look)
+        self.stopped = _StoppedRow(look)
+        self.count = QLabel()
+        self.speed = self._make_speed()
+        self.go_to = QToolButton()
+        self._popup: GoToPopup | None = None
+        self._build()
+        self._connect()
+        self._fit_look()
+        self.follow()
+
+    # --- what is shown ---
+
+    @property
+    def text(self) -> str:
+        """Where the cursor is, as it is said on the right: 64 of 3,000."""
+        return f"{self.workspace.position:,} of {self.workspace.last_position:,}"
+
+    @Slot()
+    def ask_position(self) -> None:
+        """Open a small field that takes the number of a merge to go to."""
+        self._popup = GoToPopup(self.workspace, self.look, self)
+        self._popup.open_above(self.go_to)
+
+    @property
+    def popup(self) -> GoToPopup | None:
+        """The field that ask_position opened last."""
+        return self._popup
+
+    def activate(self) -> None:
+        """Ask where to go."""
+        self.ask_position()
+
+    # --- building ---
+
+    def _build(self) -> None:
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        body = QWidget()
+        self._row = QHBoxLayout(body)
+        for button in self._transport():
+            self._row.addWidget(button)
+        middle = QVBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.scrubber, 1)
+        middle.addWidget(self.activity)
+        middle.addWidget(self.stopped)
+        self._row.addLayout(middle, 1)
+        self.count.setTextFormat(Qt.TextFormat.RichText)  # numbers only: nothing of the corpus gets here
+        self.go_to.setText("Go to")
+        self.go_to.setProperty("role", "flat")
+        self.go_to.setToolTip("Go to a merge by its number  (G)")
+        controls = QHBoxLayout()
+        controls.setSpacing(0)
+        controls.addWidget(self.speed)
+        controls.addWidget(self.go_to)
+        controls.addStretch(1)
+        self._right = QVBoxLayout()
+        self._right.addStretch(1)
+        self._right.addWidget(self.count)
+        self._right.addLayout(controls)
+        self._right.addStretch(1)
+        self._row.addLayout(self._right)
+        self.set_body(body)
+        self.setFocusProxy(self.scrubber)
+
+    def _transport(self) -> tuple[TransportButton, ...]:
+        return self.first, self.back, self.play, self.on, self.last
+
+    def _make_speed(self) -> QToolButton:
+        button, menu = QToolButton(), QMenu(self)
+        choices = QActionGroup(menu)
+        for speed in SPEEDS:
+            choice = menu.addAction(speed_text(speed))
+            choice.setCheckable(True)
+            choice.setData(speed)
+            choice.triggered.connect(lambda _=False, speed=speed: self.workspace.set_speed(speed))
+            choices.addAction(choice)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setProperty("role", "flat")
+        button.setToolTip("How fast merges are played  (+ and −)")
+        return button
+
+    def _connect(self) -> None:
+        workspace = self.workspace
+        self.first.clicked.connect(lambda: self._jump(0))
+        self.back.clicked.connect(lambda: workspace.step(-1))
+        self.play.clicked.connect(lambda: workspace.pause() if workspace.is_playing else workspace.play())
+        self.on.clicked.connect(lambda: workspace.step(1))
+        self.last.clicked.connect(lambda: self._jump(workspace.last_position))
+        self.go_to.clicked.connect(self.ask_position)
+        self.activity.stop_wanted.connect(workspace.stop_training)
+        self.stopped.train_on.clicked.connect(self._train_on)
+        for signal in (
+            workspace.frame_changed,
+            workspace.frontier_changed,
+            workspace.corpus_changed,
+            workspace.playing_changed,
+        ):
+            signal.connect(self.follow)
+        workspace.activity_changed.connect(self.show_activity)
+        workspace.speed_changed.connect(self._show_speed)
+        self._show_speed(workspace.speed)
+
+    # --- changes from outside ---
+
+    @Slot()
+    def follow(self, _: object = None) -> None:
+        """Show where the cursor is, and which way it can go."""
+        workspace, position, last = self.workspace, self.workspace.position, self.workspace.last_position
+        ink, dim = self.look.colour("ink").name(), self.look.colour("dim").name()
+        self.count.setText(
+            f'<span style="color:{ink}; font-weight:600">{position:,}</span>'
+            f'<span style="color:{dim}"> of {last:,}</span>'
+        )
+        self.count.setAccessibleName(f"{self.text} merges")
+        no_corpus = "Nothing is trained yet" if workspace.timeline is None else None
+        at_start = no_corpus or ("This is the start: no merge has been made" if position == 0 else None)
+        at_end = no_corpus or (self._why_at_end() if position >= last else None)
+        self.first.explain("First position", "Home", at_start)
+        self.back.explain("One merge back", "Left", at_start)
+        self.on.explain("Next merge", "Right", at_end)
+        self.last.explain("Last position", "End", at_end)
+        self.play.set_sign("pause" if workspace.is_playing else "play")
+        playing = "Pause" if workspace.is_playing else "Play from the start" if at_end else "Play"
+        self.play.explain(playing, "Space", no_corpus or (None if last else at_end))
+        self.go_to.setEnabled(last > 0)
+        self._show_stopped()
+
+    @Slot(object)
+    def show_activity(self, activity: Activity | None) -> None:
+        """Show how far long work is, in room that the scrubber gives."""
+        self.activity.show_activity(activity)
+        self._show_stopped()
+
+    def _why_at_end(self) -> str:
+        frame = self.workspace.frame
+        why = None if frame is None else why_no_next(frame, self.workspace.options.training)
+        return why or "This is the end of the training."
+
+    def _show_stopped(self) -> None:
+        workspace = self.workspace
+        is_short = workspace.frontier < workspace.last_position
+        is_idle = not workspace.is_training and self.activity.isHidden()
+        self.stopped.say(workspace.frontier, workspace.last_position)
+        self.stopped.setVisible(is_short and is_idle and workspace.timeline is not None)
+
+    @Slot()
+    def _train_on(self) -> None:
+        self.stopped.hide()
+        self.workspace.train_ahead()
+
+    @Slot(float)
+    def _show_speed(self, speed: float) -> None:
+        self.speed.setText(speed_text(speed))
+        self.speed.setAccessibleName(f"Speed: {speed_text(speed)}")
+        for choice in self.speed.menu().actions():
+            choice.setChecked(choice.data() == speed)
+
+    def _jump(self, position: int) -> None:
+        self.workspace.pause()
+        self.workspace.seek(position)
+        self.follow()
+
+    @Slot()
+    def _fit_look(self) -> None:
+        super()._fit_look()
+        if not hasattr(self, "_row"):
+            return  # called by the base class before there is anything to fit
+        look = self.look
+        self.setFixedHeight(look.px(HEIGHT))
+        self._row.setContentsMargins(look.px(12), look.px(6), look.px(12), look.px(6))
+        self._row.setSpacing(look.px(4))
+        self._right.setContentsMargins(look.px(8), 0, 0, 0)
+        self._right.setSpacing(0)
+        self.count.setFont(look.ui_font(1.15))
+        self.count.setIndent(look.px(6))
+        self.count.setMinimumWidth(look.px(RIGHT_COLUMN))
+        for row in (self.activity, self.stopped):
+            row.setFixedHeight(look.px(SLIM_ROW))
+        self.follow()
+
+
+class _StoppedRow(QWidget):
+    """Says that training was stopped before its target, and offers to go on."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._text = QLabel()
+        self._text.setProperty("role", "dim")
+        self.train_on = QPushButton("Train on")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(look.px(6), 0, look.px(6), 0)
+        row.setSpacing(look.px(12))
+        row.addWidget(self._text)
+        row.addWidget(self.train_on)
+        row.addStretch(1)
+        self.hide()
+
+    def say(self, frontier: int, target: int) -> None:
+        """Say how far training got."""
+        self._text.setText(f"Training stopped at merge {frontier:,} of {target:,}.")
+        self.train_on.setToolTip(f"Train the other {max(0, target - frontier):,} merges")
+
+
+class GoToPopup(QFrame):
+    """A field for the number of a merge; Enter goes there, Escape leaves."""
+
+    def __init__(self, workspace: Workspace, look: Look, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("popup")
+        self._workspace = workspace
+        self._look = look
+        last = workspace.last_position
+        label = QLabel("Go to merge")
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(f"0 to {last:,}")
+        self.field.setAccessibleName(f"Go to merge, 0 to {last:,}")
+        self.field.setFixedWidth(look.px(120))
+        self.note = QLabel()
+        self.note.setProperty("role", "dim")
+        self.note.hide()
+        row = QHBoxLayout()
+        row.addWidget(label)
+        row.addWidget(self.field)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
+        column.addLayout(row)
+        column.addWidget(self.note)
+        self.field.returnPressed.connect(self._go)
+        self.field.textEdited.connect(self._retract)
+
+    def open_above(self, button: QWidget) -> None:
+        """Show the field above a button, and give it the keys."""
+        self.adjustSize()
+        corner = button.mapToGlobal(QPoint(button.width() - self.width(), -self.height() - self._look.px(4)))
+        self.move(corner)
+        self.show()
+        self.field.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave on Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    @Slot()
+    def _go(self) -> None:
+        position = position_in(self.field.text())
+        last = self._workspace.last_position
+        if position is None or not 0 <= position <= last:
+            self._refuse(f"Type a number from 0 to {last:,}.")
+            return
+        self._workspace.pause()
+        self._workspace.seek(position)
+        self.close()
+
+    def _refuse(self, why: str) -> None:
+        self.note.setText(why)
+        self.note.show()
+        self._mark(is_wrong=True)
+
+    @Slot()
+    def _retract(self) -> None:
+        self.note.hide()
+        self._mark(is_wrong=False)
+
+    def _mark(self, *, is_wrong: bool) -> None:
+        self.field.setProperty("role", "error" if is_wrong else "")
+        self.field.style().unpolish(self.field)
+        self.field.style().polish(self.field)
+        self.adjustSize()
+
+
+def position_in(text: str) -> int | None:
+    """Read a whole number, thousands marks allowed; None if it is none."""
+    digits = "".join(character for character in text if character not in ",.'’_ \u00a0\u2009\u202f")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+
+
+PANEL = PanelSpec("timeline", TITLE, TimelinePanel, "bottom", 0, 0)
