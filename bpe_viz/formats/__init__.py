@@ -1,6 +1,7 @@
 """Tokenizer file formats: one file each, found by itself.
 
-A module in this folder that has a FORMAT is a format. To add one, add a file; tests/formats holds it to its contract.
+A module in this folder that has a FORMAT is a format. To add one, add a file; tests/formats holds it to its
+contract.
 """
 
 from __future__ import annotations
@@ -74,6 +75,11 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) ->
     name: of the format; None: chosen by the file's name
     Raises FormatError if there is no such format or it cannot hold the tokenizer; then nothing is written.
     """
+    return format_to_save(path, name)(tokenizer, path)
+
+
+def format_to_save(path: Path, name: str | None = None) -> Callable[[Tokenizer, Path], tuple[str, ...]]:
+    """Return what saves in the format of this name, or in that of the file's name. Raises FormatError."""
     able = [one for one in formats() if one.save is not None]
     if name is not None:
         chosen = next((one for one in able if one.name == name), None)
@@ -85,7 +91,7 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) ->
             f"There is no format {what} that bpe_viz can save.",
             f"Known: {', '.join(f'{one.name} ({one.suffixes[0]})' for one in able)}.",
         )
-    return chosen.save(tokenizer, path)
+    return chosen.save
 
 
 def _titles() -> str:

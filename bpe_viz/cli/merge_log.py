@@ -1,0 +1,50 @@
+"""The log of a training: a line of JSON for each merge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from bpe_viz.engine.symbols import SymbolTable
+from bpe_viz.engine.timeline import Timeline
+from bpe_viz.errors import OptionError
+from bpe_viz.whole_file import whole_file
+
+
+def write_log(timeline: Timeline, path: Path) -> None:
+    """Write every merge that was trained. Raises OptionError if the file cannot be written."""
+    with whole_file(path, OptionError) as file:
+        for line in log_lines(timeline):
+            file.write(line.encode() + b"\n")
+
+
+def log_lines(timeline: Timeline) -> Iterator[str]:
+    """Yield a line of JSON for each merge.
+
+    Symbols are their bytes in hex, a marker as the bytes of its text. Where the text itself ends like the
+    marker, that alone would not tell the two apart; then the field `unmarked` names the symbols that carry
+    no marker.
+    """
+    symbols = timeline.symbols
+    for merge in timeline.merges():
+        named = {"left": merge.left, "right": merge.right, "token": merge.token}
+        line: dict[str, object] = {
+            "rank": merge.rank,
+            **{name: symbols.label(symbol).hex() for name, symbol in named.items()},
+            "count": merge.count,
+            "replacements": merge.replacements,
+            "ties": merge.ties,
+        }
+        if unmarked := [name for name, symbol in named.items() if _looks_marked(symbols, symbol)]:
+            line["unmarked"] = unmarked
+        yield json.dumps(line)
+
+
+def _looks_marked(symbols: SymbolTable, symbol: int) -> bool:
+    base = symbols.base
+    return (
+        base.end_of_word != "none"
+        and not symbols.ends_word(symbol)
+        and symbols.label(symbol).endswith(base.marker.encode())
+    )

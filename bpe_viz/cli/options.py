@@ -1,0 +1,121 @@
+"""The options that several commands share, and what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bpe_viz.engine.types import (
+    DEFAULT_MARKER,
+    DEFAULT_MERGES,
+    NORMALIZATIONS,
+    CountingOptions,
+    Options,
+    TrainingOptions,
+)
+
+Decorated = Callable[..., Any]
+
+
+def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:
+    def decorate(function: Decorated) -> Decorated:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+pretokenizer_options = _together(
+    click.option("--pretokenizer", metavar="NAME", help="none, whitespace, gpt2 (the default), cl100k, o200k."),
+    click.option("--pattern", metavar="REGEX", help="Your own pattern; what it leaves uncovered is dropped."),
+)
+
+counting_options = _together(
+    pretokenizer_options,
+    click.option(
+        "--documents",
+        type=click.Choice(["file", "line"]),
+        default="file",
+        help="What the pretokenizer gets at once: the whole text, or a line.",
+    ),
+    click.option(
+        "--normalize",
+        multiple=True,
+        type=click.Choice(NORMALIZATIONS),
+        help="Before counting; may be repeated, in order.",
+    ),
+    click.option("--special", multiple=True, metavar="TOKEN", help="A special token; may be repeated."),
+)
+
+training_options = _together(
+    click.option("--vocab-size", type=int, metavar="N", help="Base symbols, special and unknown tokens included."),
+    click.option("--merges", type=int, metavar="N", help=f"How many merges; {DEFAULT_MERGES:,} by default."),
+    counting_options,
+    click.option("--base", type=click.Choice(["bytes", "characters"]), default="bytes", help="The first symbols."),
+    click.option("--unknown", metavar="TOKEN", help="Stands for a character that the base lacks."),
+    click.option(
+        "--end-of-word",
+        type=click.Choice(["none", "separate", "glued"]),
+        default="none",
+        help="Marks the end of each pre-token: a symbol of its own, or part of the last letter.",
+    ),
+    click.option("--marker", metavar="TEXT", default=DEFAULT_MARKER, help=f"Its text; {DEFAULT_MARKER} by default."),
+    click.option("--rule", metavar="NAME", default="textbook", help="Who wins a tie; textbook by default."),
+    click.option(
+        "--weights",
+        type=click.Choice(["counts", "types"]),
+        default="counts",
+        help="types counts each distinct pre-token once: the classic mistake.",
+    ),
+    click.option("--min-count", type=int, default=1, metavar="N", help="Stop when the best count is lower."),
+    click.option(
+        "--max-token-length",
+        type=int,
+        metavar="N",
+        help="Longest token, in base symbols; N itself is allowed.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="At most; the merges do not depend on it."),
+)
+
+
+def options_of(values: dict[str, Any]) -> Options:
+    """Return the options that training_options parsed. Raises OptionError."""
+    return Options(
+        counting=counting_of(values),
+        training=TrainingOptions(
+            base=values["base"],
+            end_of_word=values["end_of_word"],
+            marker=values["marker"],
+            unknown=values["unknown"],
+            rule=values["rule"],
+            weights=values["weights"],
+            min_count=values["min_count"],
+            max_token_length=values["max_token_length"],
+            vocab_size=values["vocab_size"],
+            merges=values["merges"],
+        ),
+    )
+
+
+def counting_of(values: dict[str, Any]) -> CountingOptions:
+    """Return the options that counting_options parsed. Raises UsageError if two exclude each other."""
+    if values["pretokenizer"] is not None and values["pattern"] is not None:
+        raise click.UsageError("Both --pretokenizer and --pattern were given. Give one.")
+    return CountingOptions(
+        pretokenizer=values["pretokenizer"] or "gpt2",
+        pattern=values["pattern"],
+        normalize=values["normalize"],
+        special_tokens=values["special"],
+        documents=values["documents"],
+    )
+
+
+def refuse_pretokenizer(path: Path, pretokenizer: str | None, pattern: str | None) -> None:
+    """Raise UsageError if a pretokenizer is given for a tokenizer file that says its own."""
+    given = [name for name, value in (("--pretokenizer", pretokenizer), ("--pattern", pattern)) if value is not None]
+    if given:
+        raise click.UsageError(f"{path} has its own pretokenizer. Leave out {given[0]}.")

@@ -1,0 +1,53 @@
+"""What the commands say on standard error: notes, warnings, and progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+
+import click
+
+_SECONDS_BETWEEN_LINES = 0.1
+_WIDTH = 78
+
+
+def say(text: str) -> None:
+    """Tell the user something, on a line of its own."""
+    click.echo(" ".join(text.split()), err=True)
+
+
+def say_all(notes: Iterable[str]) -> None:
+    """Tell every note once."""
+    for note in dict.fromkeys(notes):
+        say(note)
+
+
+class ProgressLine:
+    """One line that is written over and over, on a terminal only; a context that wipes it at its end."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._next = 0.0
+        self._is_shown = False
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.clear()
+
+    def report(self, fraction: float, text: str) -> None:
+        """Show how far it is; an engine's Progress."""
+        now = time.monotonic()
+        if not self._is_terminal or now < self._next:
+            return
+        self._next = now + _SECONDS_BETWEEN_LINES
+        self._is_shown = True
+        click.echo(f"\r{f'{fraction:4.0%}  {text}'[:_WIDTH]:{_WIDTH}}", err=True, nl=False)
+
+    def clear(self) -> None:
+        """Wipe the line."""
+        if self._is_shown:
+            click.echo(f"\r{'':{_WIDTH}}\r", err=True, nl=False)
+            self._is_shown = False

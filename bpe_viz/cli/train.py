@@ -1,0 +1,49 @@
+"""The command `train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bpe_viz.cli.options import options_of, training_options
+
+
+@click.command("train")
+@click.argument("corpus", nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="The tokenizer to write.")
+@click.option("--log", type=click.Path(path_type=Path), metavar="FILE", help="Write a line of JSON for each merge.")
+@click.option("--format", "format_name", metavar="NAME", help="Of OUT; by its name if not given.")
+@training_options
+def command(
+    corpus: tuple[str, ...], output: Path | None, log: Path | None, format_name: str | None, **values: Any
+) -> None:
+    """Train a tokenizer on CORPUS.
+
+    CORPUS: text files, folders, .gz, .jsonl (field text), .parquet, - for standard input, or word-count
+    tables (.tsv, .csv, .parquet), whose pre-tokens are taken as they are.
+
+    The log holds rank, left, right and token (bytes in hex, a marker as its text), count, replacements, and
+    ties (how many pairs had that count). Where text ends like the marker, the field unmarked names the
+    symbols that only look marked.
+
+    Example: bpe-viz train novel.txt -o novel.json --vocab-size 5000
+    """
+    if output is None and log is None:
+        raise click.UsageError("Nothing would be written. Give -o OUT, --log FILE, or both.")
+    options = options_of(values)
+    from bpe_viz.cli.merge_log import write_log
+    from bpe_viz.cli.terminal import say, say_all
+    from bpe_viz.cli.training import train
+    from bpe_viz.engine.tokenizer import Tokenizer
+    from bpe_viz.formats import format_to_save
+
+    save = None if output is None else format_to_save(output, format_name)
+    counted, trainer = train(corpus, options)
+    if output is not None and save is not None:
+        tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
+        say_all((*tokenizer.notes, *save(tokenizer, output)))
+        say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens.")
+    if log is not None:
+        write_log(trainer.timeline, log)

@@ -1,0 +1,197 @@
+"""The parts of a tokenizer.json around its model: normalizer, pre-tokenizer, post-processor and decoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import regex
+
+from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.errors import FormatError
+from bpe_viz.formats._split_patterns import WHOLE_TEXT, why_not_alike
+from bpe_viz.formats._tokenizer_json_writing import LINES, NORMALIZERS, SIGMA_NOTE
+
+Step = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A place in a file, to name it in errors."""
+
+    path: Path
+    name: str
+
+    def at(self, key: str | int) -> Field:
+        """Return a place inside this one."""
+        return Field(self.path, f"{self.name}[{key}]" if isinstance(key, int) else f"{self.name}.{key}")
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.name}"
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise FormatError: bpe_viz would not encode as the file says."""
+        raise FormatError(f"{self} {why}.", "bpe_viz does not read this part of the pipeline yet.")
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """What surrounds the model.
+
+    pretokenizer, pattern, normalize: as in CountingOptions
+    is_byte_level: text is written in letters that stand for bytes
+    removed: a Split that removes letters before the model sees them, still to be compared with the vocabulary
+    """
+
+    pretokenizer: str = "gpt2"
+    pattern: str | None = None
+    normalize: tuple[str, ...] = ()
+    is_byte_level: bool = False
+    removed: Step | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def read_pipeline(
+    path: Path,
+    normalizer: Step | None,
+    pre_tokenizer: Step | None,
+    post_processor: Step | None,
+    decoder: Step | None,
+) -> Pipeline:
+    """Read the parts around the model. Raises FormatError for what bpe_viz would not do in the same way."""
+    pipeline = Pipeline(normalize=_normalizations(Field(path, "normalizer"), normalizer))
+    if "lowercase" in pipeline.normalize:
+        pipeline.notes.append(SIGMA_NOTE)
+    _read_pre_tokenizer(Field(path, "pre_tokenizer"), pre_tokenizer, pipeline)
+    for place, step in _steps(Field(path, "post_processor"), post_processor, "processors"):
+        if not _adds_nothing(step):
+            place.refuse(f"is {step.get('type')!r}, which puts tokens around a text")
+    for _, step in _steps(Field(path, "decoder"), decoder, "decoders"):
+        if step.get("type") not in ("ByteLevel", "Fuse", "BPEDecoder", "Replace", "Strip"):
+            pipeline.notes.append(
+                f"The decoder {step.get('type')!r} is not read: bpe_viz decodes by joining the tokens' bytes."
+            )
+    return pipeline
+
+
+def _steps(place: Field, part: Step | None, key: str) -> list[tuple[Field, Step]]:
+    """Return the steps of a Sequence, nested ones laid flat, or the one step, or none."""
+    if part is None:
+        return []
+    if part.get("type") != "Sequence":
+        return [(place, part)]
+    inner = part.get(key)
+    if not isinstance(inner, list) or not all(isinstance(step, dict) for step in inner):
+        place.at(key).refuse("is no list of steps")
+    return [found for i, step in enumerate(inner) for found in _steps(place.at(key).at(i), step, key)]
+
+
+def _normalizations(place: Field, normalizer: Step | None) -> tuple[str, ...]:
+    ours = {theirs: name for name, theirs in NORMALIZERS.items()}
+    found = []
+    for step_place, step in _steps(place, normalizer, "normalizers"):
+        kind = step.get("type")
+        if not isinstance(kind, str) or kind not in ours:
+            step_place.refuse(f"is {kind!r}")
+        found.append(ours[kind])
+    return tuple(found)
+
+
+def _adds_nothing(step: Step) -> bool:
+    if step.get("type") == "ByteLevel":
+        return True
+    single = step.get("single")
+    return (
+        step.get("type") == "TemplateProcessing"
+        and isinstance(single, list)
+        and len(single) == 1
+        and isinstance(single[0], dict)
+        and "Sequence" in single[0]
+    )
+
+
+def _read_pre_tokenizer(place: Field, pre_tokenizer: Step | None, pipeline: Pipeline) -> None:
+    steps = _steps(place, pre_tokenizer, "pretokenizers")
+    if len(steps) == 1 and _removes_letters(steps[0][1]):
+        # Whole texts, but for the letters that the base lacks.
+        pipeline.pattern, pipeline.removed = WHOLE_TEXT, steps[0][1]
+        return
+    cuts = False
+    for number, (step_place, step) in enumerate(steps):
+        kind = step.get("type")
+        if kind == "ByteLevel":
+            _read_byte_level(step_place, step, pipeline, is_only=number == 0, is_last=number == len(steps) - 1)
+            cuts = cuts or bool(step.get("use_regex", True))
+        elif kind == "WhitespaceSplit" and not cuts:
+            pipeline.pretokenizer = "whitespace"
+            cuts = True
+        elif kind == "Split" and not cuts:
+            _read_split(step_place, step, pipeline)
+            cuts = True
+        elif kind == "Split" and number == len(steps) - 1 and pipeline.removed is None:
+            pipeline.removed = step
+        else:
+            step_place.refuse(f"is {kind!r}{' after another step' if cuts else ''}")
+    if not cuts:
+        pipeline.pattern = WHOLE_TEXT
+
+
+def _read_byte_level(place: Field, step: Step, pipeline: Pipeline, *, is_only: bool, is_last: bool) -> None:
+    if step.get("add_prefix_space", True):
+        place.at("add_prefix_space").refuse("is true, so a space is put before every text")
+    if not is_last:
+        place.refuse("stands before another step")
+    pipeline.is_byte_level = True
+    if step.get("use_regex", True):
+        if not is_only:
+            place.at("use_regex").refuse("is true after another step")
+        pipeline.pretokenizer = "gpt2"
+
+
+def _removes_letters(step: Step) -> bool:
+    """Tell whether a step looks like one that removes the letters that a base lacks."""
+    pattern = step.get("pattern")
+    return (
+        step.get("type") == "Split"
+        and step.get("behavior") == "Removed"
+        and not step.get("invert")
+        and isinstance(pattern, dict)
+        and str(pattern.get("Regex", "")).startswith("[^\\x{")
+    )
+
+
+def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
+    written = _pattern_of(place.at("pattern"), step.get("pattern"))
+    behavior, invert = step.get("behavior"), bool(step.get("invert", False))
+    if behavior == "Isolated":
+        named = {entry.pattern or LINES: name for name, entry in PRETOKENIZERS.items() if entry.lossless}
+        if written in named:
+            pipeline.pretokenizer = named[written]
+            return
+        pattern = f"{written}|{_between(written)}"
+    elif behavior == "Removed" and invert:
+        if written == PRETOKENIZERS["whitespace"].pattern:
+            pipeline.pretokenizer = "whitespace"
+            return
+        pattern = written
+    elif behavior == "Removed":
+        pattern = _between(written)
+    else:
+        place.at("behavior").refuse(f"is {behavior!r}")
+    if reason := why_not_alike(pattern, written, behavior, invert):
+        place.at("pattern").refuse(f"{written!r} cuts differently here: {reason}")
+    pipeline.pattern = pattern
+
+
+def _pattern_of(place: Field, pattern: object) -> str:
+    if isinstance(pattern, dict) and len(pattern) == 1:
+        kind, text = next(iter(pattern.items()))
+        if kind in ("Regex", "String") and isinstance(text, str) and text:
+            return text if kind == "Regex" else regex.escape(text, special_only=True)
+    place.refuse("is neither a Regex nor a String")
+
+
+def _between(pattern: str) -> str:
+    """Return a pattern that matches what lies between the matches of another."""
+    return rf"(?:(?!{pattern})[\s\S])+"

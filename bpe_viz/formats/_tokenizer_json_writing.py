@@ -1,0 +1,243 @@
+"""Write a tokenizer as the `tokenizers` library reads it, so that it encodes every text with the same ids.
+
+Ids stay what they are, so with a position below the end the vocabulary has holes; special tokens are
+therefore written into the vocabulary as well, since the library renumbers added tokens that it does not
+find there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.types import CountingOptions
+from bpe_viz.errors import FormatError
+from bpe_viz.formats._split_patterns import WHOLE_TEXT, library_is_installed, why_not_alike
+from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
+from bpe_viz.whole_file import whole_file
+
+Json = dict[str, Any]
+
+NORMALIZERS = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD", "lowercase": "Lowercase"}
+"""What the library calls our normalizations."""
+
+SIGMA_NOTE = "Lowercasing makes every capital sigma σ in the tokenizers library; bpe_viz makes one that ends a word ς."
+
+
+def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
+    """Write a tokenizer at its position; returns in plain words what is not the same in the library.
+
+    Raises FormatError, before anything is written, if the file would encode differently, or if it cannot be
+    written.
+    """
+    document, notes = document_of(tokenizer)
+    data = msgspec.json.format(msgspec.json.encode(document), indent=2)
+    with whole_file(path, FormatError) as file:
+        file.write(data)
+    return tuple(notes)
+
+
+def document_of(tokenizer: Tokenizer) -> tuple[Json, list[str]]:
+    """Return the content of a tokenizer.json, and notes on what is not the same in the library."""
+    base = tokenizer.base
+    if base.end_of_word == "separate":
+        raise FormatError(
+            "A tokenizer.json has no place for an end-of-word marker that is a symbol of its own: "
+            "the library only knows one glued to the last letter.",
+            "Train with --end-of-word glued.",
+        )
+    texts = written_symbols(tokenizer)
+    vocabulary = _vocabulary(tokenizer, texts)
+    notes = _notes(tokenizer)
+    counting = tokenizer.counting
+    added = [_added_token(tokenizer.special_ids[text], text) for text in dict.fromkeys(counting.special_tokens)]
+    _add_specials(tokenizer, vocabulary)
+    document: Json = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": sorted(added, key=lambda token: int(token["id"])),
+        "normalizer": _normalizer(counting.normalize),
+        "pre_tokenizer": _pre_tokenizer(tokenizer),
+        "post_processor": None,
+        "decoder": _decoder(tokenizer),
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": tokenizer.unknown,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": base.marker if base.end_of_word == "glued" else None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": vocabulary,
+            "merges": [[texts[left], texts[right]] for left, right in tokenizer.pairs[: tokenizer.position]],
+        },
+    }
+    return document, notes
+
+
+def written_symbols(tokenizer: Tokenizer) -> list[str]:
+    """Return how each symbol up to the position is written: stand-in letters or text, and its marker."""
+    symbols, base = tokenizer.symbols, tokenizer.base
+    written = []
+    for symbol in range(len(base) + tokenizer.position):
+        content = symbols.content(symbol)
+        text = to_stand_ins(content) if base.base == "bytes" else content.decode()
+        written.append(text + base.marker if symbols.ends_word(symbol) else text)
+    return written
+
+
+def _vocabulary(tokenizer: Tokenizer, texts: Sequence[str]) -> dict[str, int]:
+    vocabulary: dict[str, int] = {}
+    for symbol, text in enumerate(texts):
+        token_id = tokenizer.id_of(symbol)
+        if vocabulary.setdefault(text, token_id) == token_id:
+            continue
+        if tokenizer.base.end_of_word == "glued":
+            raise FormatError(
+                f"Two tokens would both be written {text!r} in a tokenizer.json: "
+                "one ends in the end-of-word marker, the other in the same text.",
+                "Train with a --marker that the corpus does not hold.",
+            )
+        raise FormatError(f"Two tokens with ids {vocabulary[text]} and {token_id} have the same text {text!r}.")
+    return vocabulary
+
+
+def _add_specials(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
+    """Add the unknown and the special tokens. Raises FormatError where one would be misread."""
+    base = tokenizer.base
+    n_ordinary = len(vocabulary)
+    specials = tokenizer.counting.special_tokens
+    for text, token_id in tokenizer.special_ids.items():
+        ordinary = vocabulary.get(text)
+        if ordinary is not None and ordinary != token_id:
+            raise FormatError(
+                f"The special token {text!r} is written like the ordinary token {ordinary} in a tokenizer.json.",
+                "Choose another text for it.",
+            )
+        if ordinary is not None and text == tokenizer.unknown and base.base == "characters":
+            raise FormatError(
+                f"The unknown token {text!r} is an ordinary token as well, and the library would merge it.",
+                "Choose another text for it.",
+            )
+        if ordinary is not None:
+            continue
+        letter = text.removesuffix(base.marker) if base.end_of_word == "glued" else text
+        # One letter in the vocabulary would be taken as a base symbol. The library numbers an added token
+        # that is not in the vocabulary by their count, so it may stay out where that gives the same id.
+        if len(letter) == 1 and base.base == "characters" and text in specials and text != tokenizer.unknown:
+            if tokenizer.counting.normalize or token_id != n_ordinary or len(tokenizer.special_ids) > 1:
+                raise FormatError(
+                    f"The special token {text!r} would be taken as an ordinary letter in a tokenizer.json.",
+                    "Choose a longer text for it.",
+                )
+            continue
+        vocabulary[text] = token_id
+
+
+def _added_token(token_id: int, text: str) -> Json:
+    return {
+        "id": token_id,
+        "content": text,
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": True,
+    }
+
+
+def _normalizer(forms: Sequence[str]) -> Json | None:
+    chain = [{"type": NORMALIZERS[form]} for form in forms]
+    return {"type": "Sequence", "normalizers": chain} if len(chain) > 1 else next(iter(chain), None)
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+
+
+def _pre_tokenizer(tokenizer: Tokenizer) -> Json | None:
+    counting = tokenizer.counting
+    steps: list[Json] = []
+    if counting.pattern != WHOLE_TEXT:
+        steps.append(_split(counting))
+    if tokenizer.base.base == "bytes":
+        steps.append(BYTE_LEVEL)
+    elif tokenizer.unknown is None and tokenizer.base.end_of_word == "none":
+        steps.append(split_off_unknown([content.decode() for content in tokenizer.base.content]))
+    return {"type": "Sequence", "pretokenizers": steps} if len(steps) > 1 else next(iter(steps), None)
+
+
+def _split(counting: CountingOptions) -> Json:
+    entry = pretokenizer_for(counting)
+    pattern = entry.pattern or LINES
+    if reason := why_not_alike(pattern):
+        raise FormatError(
+            f"The pattern {pattern!r} would cut text differently in a tokenizer.json: {reason}.",
+            "Choose a named pretokenizer or a simpler pattern.",
+        )
+    covers = entry.lossless
+    return {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": "Isolated" if covers else "Removed",
+        "invert": not covers,
+    }
+
+
+LINES = r"[^\n]*\n|[^\n]+"
+"""Matches each line with its line end, as the pretokenizer `none` cuts."""
+
+
+def split_off_unknown(letters: Sequence[str]) -> Json:
+    """Return the step that removes what the base lacks, so that its neighbours are not joined.
+
+    Without it the library would leave the letter out and merge what stands left and right of it.
+    """
+    known = "".join(f"\\x{{{ord(letter):X}}}" for letter in sorted(set(letters)))
+    return {
+        "type": "Split",
+        "pattern": {"Regex": f"[^{known}]" if known else r"[\s\S]"},
+        "behavior": "Removed",
+        "invert": False,
+    }
+
+
+def _decoder(tokenizer: Tokenizer) -> Json:
+    base = tokenizer.base
+    steps: list[Json] = []
+    if base.end_of_word == "glued":
+        blank = "" if tokenizer.covers_text else " "
+        if base.base == "bytes" and blank:
+            blank = LETTER_OF_BYTE[ord(" ")]
+        marker = "".join(f"\\x{{{ord(letter):X}}}" for letter in base.marker)
+        steps.append({"type": "Replace", "pattern": {"Regex": f"{marker}\\z"}, "content": blank})
+    steps.append({**BYTE_LEVEL, "use_regex": True} if base.base == "bytes" else {"type": "Fuse"})
+    if base.end_of_word == "glued" and not tokenizer.covers_text:
+        steps.append({"type": "Strip", "content": " ", "start": 0, "stop": 1})
+    return {"type": "Sequence", "decoders": steps} if len(steps) > 1 else steps[0]
+
+
+def _notes(tokenizer: Tokenizer) -> list[str]:
+    notes = []
+    if tokenizer.position < tokenizer.n_merges:
+        notes.append(
+            f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved; the other ids "
+            "keep their places, so some are not in use."
+        )
+    if "lowercase" in tokenizer.counting.normalize:
+        notes.append(SIGMA_NOTE)
+    base = tokenizer.base
+    if base.base == "characters" and base.end_of_word == "glued" and tokenizer.unknown is None:
+        notes.append(
+            "A letter that the vocabulary lacks is left out by the tokenizers library, which then joins its "
+            "neighbours; bpe_viz keeps a gap. With --unknown both do the same."
+        )
+    if tokenizer.counting.pattern is not None and not library_is_installed():
+        notes.append("The pattern was not tried with the tokenizers library, which is not installed.")
+    return notes

@@ -1,0 +1,40 @@
+"""The tokenizer.json of the Hugging Face library: plain BPE pipelines, read and written exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.formats import Format
+
+_KEYS = (b'"added_tokens"', b'"model"', b'"pre_tokenizer"', b'"normalizer"', b'"truncation"')
+
+
+def detect(path: Path, head: bytes) -> bool:
+    """Tell whether a file starts like a tokenizer.json."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start.startswith(b"{") and (path.name == "tokenizer.json" or any(key in head for key in _KEYS))
+
+
+def load(path: Path) -> Tokenizer:
+    """Read a tokenizer.json. Raises FormatError for one that would not encode here as it does there."""
+    from bpe_viz.formats._tokenizer_json_reading import load
+
+    return load(path)
+
+
+def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
+    """Write a tokenizer.json; returns what differs there. Raises FormatError if it would encode otherwise."""
+    from bpe_viz.formats._tokenizer_json_writing import save
+
+    return save(tokenizer, path)
+
+
+FORMAT = Format(
+    name="tokenizer.json",
+    title="Hugging Face tokenizer.json",
+    suffixes=(".json",),
+    detect=detect,
+    load=load,
+    save=save,
+)

@@ -1,0 +1,70 @@
+"""Write a file whole or not at all: into a neighbour that takes its place at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from bpe_viz.errors import BpeVizError
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, error_class: type[BpeVizError] = BpeVizError) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name only when all of it is written.
+
+    A file that was there keeps its mode, and stays as it was if anything goes wrong; a link keeps pointing
+    where it pointed. What is no ordinary file, such as /dev/stdout, is written to directly. Raises
+    error_class if the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        mode = _mode_of(target)
+        if mode is not None and not stat.S_ISREG(mode):
+            with target.open("wb") as file:
+                yield file
+            return
+        if mode is not None and not os.access(target, os.W_OK):
+            raise PermissionError(13, "Permission denied")
+        with _neighbour(target, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode)) as file:
+            yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise error_class(
+            f"{path} cannot be written: {error.strerror or error}.", "Check its folder and permissions."
+        ) from error
+
+
+def _mode_of(target: Path) -> int | None:
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextlib.contextmanager
+def _neighbour(target: Path, mode: int) -> Iterator[BinaryIO]:
+    # In the same folder, since only there a rename is one step.
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
