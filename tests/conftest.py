@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# A busy machine must not fail a test: no test here is about time.
+settings.register_profile("bpe_viz", deadline=None)
+settings.load_profile("bpe_viz")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -1,0 +1,1 @@
+"""The engine: training, encoding and explaining byte-pair encoding; free of Qt."""

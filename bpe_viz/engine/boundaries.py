@@ -13,7 +13,7 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,7 @@ class Boundaries:
 
 
 def tokens_between(
-    symbols: NDArray[np.int32], rank: NDArray[np.int64], position: int, n_base: int
+    symbols: NDArray[np.signedinteger[Any]], rank: NDArray[np.int64], position: int, n_base: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (ids, first base symbols) of the tokens that the standing boundaries part; see Boundaries."""
     if not len(symbols):

@@ -77,7 +77,9 @@ def _cpu_flags() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     if not cpuinfo.exists():
         return ""
-    return next((line for line in cpuinfo.read_text(errors="replace").splitlines() if line.startswith("flags")), "")
+    return next(
+        (line for line in cpuinfo.read_text(errors="replace").splitlines() if line.startswith("flags")), ""
+    )
 
 
 def is_ready() -> bool:
@@ -101,7 +103,7 @@ def load() -> Kernels:
 
             folder = cache_folder()
             folder.mkdir(parents=True, exist_ok=True)
-            numba.config.CACHE_DIR = str(folder)
+            numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # made at run time
             _loaded = Kernels(_compiled_twin(numba), compiled=True)
         return _loaded
 
@@ -141,4 +143,6 @@ def start_filling_cache() -> subprocess.Popen[bytes]:
     """Fill the cache in another process, at low priority; is_ready() tells when it is done."""
     command = [sys.executable, "-c", "import os; getattr(os, 'nice', int)(10); "
                "from bpe_viz.engine.compiled import fill_cache; fill_cache()"]  # fmt: skip
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )

@@ -132,7 +132,7 @@ def compare_text(order: Order, a: int, b: int) -> int:
 def mergeable(order: Order, slot: int) -> bool:
     """Tell whether the pair's token would be short enough."""
     limit = order.rule[MAX_TOKEN_LENGTH]
-    return limit <= 0 or order.length[order.left[slot]] + order.length[order.right[slot]] <= limit
+    return limit <= 0 or order.length[order.left[slot]] + order.length[order.right[slot]] <= limit  # type: ignore[no-any-return]  # a comparison
 
 
 def wins_tie(order: Order, a: int, b: int) -> bool:
@@ -296,9 +296,7 @@ def count_ties(order: Order, tree: Array, slots: int, count: int) -> int:
     return ties
 
 
-def apply_changes(
-    count: Array, change_slot: Array, change: Array, start: int, end: int, sign: int
-) -> None:
+def apply_changes(count: Array, change_slot: Array, change: Array, start: int, end: int, sign: int) -> None:
     """Add (sign 1) or subtract (sign -1) the recorded changes start to end."""
     for i in range(start, end):
         count[change_slot[i]] += sign * change[i]
@@ -373,7 +371,7 @@ def has_room(state: State, slot: int) -> bool:
         - order.text_start[order.right[slot]]
     )
     new_pairs = 2 * min(occurrences, size[SYMBOLS] + 1)
-    return (
+    return (  # type: ignore[no-any-return]  # comparisons
         size[PAIRS] + new_pairs <= min(len(order.left), len(state.tree))
         and size[PLACES] + 2 * occurrences <= len(state.place)
         and 2 * occurrences <= len(state.fresh_slot)

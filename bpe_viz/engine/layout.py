@@ -85,7 +85,12 @@ class EncodedText:
         ids[ordinary] = self.tokenizer.ids_of(symbols[ordinary])
         ids[symbols < GAP] = -2 - symbols[symbols < GAP]
         return TextTokens(
-            ids, np.where(symbols >= n_base, symbols - n_base, -1), first, last, self.start[first], self.end[last]
+            ids,
+            np.where(symbols >= n_base, symbols - n_base, -1),
+            first,
+            last,
+            self.start[first],
+            self.end[last],
         )
 
     def counts(self, positions: int) -> NDArray[np.int64]:
@@ -242,7 +247,9 @@ def _stretch(
         symbols[symbols == GAP] = -2 - tokenizer.special_ids[tokenizer.unknown]
     uncovered = len(normalized) - sum(b - a for a, b in spans)
     return (
-        _Piece(content, symbols=symbols, rank=rank, start=start, end=end, part=part, parts=parts, widths=widths),
+        _Piece(
+            content, symbols=symbols, rank=rank, start=start, end=end, part=part, parts=parts, widths=widths
+        ),
         uncovered,
     )
 

@@ -60,7 +60,7 @@ def train(
         highest = max(counts.values(), default=0)
         if highest < max(1, min_count):
             break
-        best = min((pair for pair, count in counts.items() if count == highest), key=rule)  # type: ignore[arg-type, type-var]  # a rule's keys compare
+        best = min((pair for pair, count in counts.items() if count == highest), key=rule)  # type: ignore[arg-type]  # a rule's keys compare
         learned.append((best, highest))
         words = merge_words(words, best)
     return learned

@@ -35,7 +35,9 @@ class BaseVocabulary:
     _last: dict[bytes, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        plain = {c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if not ends}
+        plain = {
+            c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if not ends
+        }
         last = {c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if ends}
         object.__setattr__(self, "_plain", plain)
         object.__setattr__(self, "_last", last)
@@ -142,7 +144,7 @@ def _look_up(
             tables[int(ends), code] = symbol
     if not is_last.any():
         return tables[0][codes]
-    return tables[is_last.astype(np.intp), codes]
+    return np.asarray(tables[is_last.astype(np.intp), codes], dtype=np.int32)
 
 
 class SymbolTable:
@@ -153,7 +155,9 @@ class SymbolTable:
 
     __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols")
 
-    def __init__(self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int) -> None:
+    def __init__(
+        self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int
+    ) -> None:
         """Arrays as in kernels.Order and kernels.State; n_symbols: how many of them count."""
         self.base = base
         self.n_symbols = n_symbols

@@ -26,9 +26,7 @@ class TieRule:
 
 TIE_RULES: Mapping[str, TieRule] = {
     rule.name: rule
-    for rule in (
-        TieRule("textbook", kernels.TEXTBOOK, "the first in order", "most teaching code in Python"),
-    )
+    for rule in (TieRule("textbook", kernels.TEXTBOOK, "the first in order", "most teaching code in Python"),)
 }
 
 

@@ -56,7 +56,7 @@ class Published(NamedTuple):
     def of(cls, state: State) -> Published:
         """Take what a state holds now."""
         named = {**state._asdict(), **state.order._asdict()}
-        sizes = {
+        sizes: dict[str, Any] = {
             "frontier": int(state.size[kernels.MERGES]),
             "n_pairs": int(state.size[kernels.PAIRS]),
             "n_symbols": int(state.size[kernels.SYMBOLS]),
@@ -132,7 +132,9 @@ class Timeline:
         slots = published.merged_slot[: published.frontier]
         return [
             Pair(left, right)
-            for left, right in zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True)
+            for left, right in zip(
+                published.left[slots].tolist(), published.right[slots].tolist(), strict=True
+            )
         ]
 
     def tokens_curve(self) -> NDArray[np.int64]:
@@ -277,8 +279,7 @@ class Reader:
         slots = np.flatnonzero(self._count[: self._n_pairs] > 0)
         left, right = self._seen.left[slots].tolist(), self._seen.right[slots].tolist()
         return {
-            Pair(a, b): count
-            for a, b, count in zip(left, right, self._count[slots].tolist(), strict=True)
+            Pair(a, b): count for a, b, count in zip(left, right, self._count[slots].tolist(), strict=True)
         }
 
     def split(self, row: int) -> tuple[int, ...]:

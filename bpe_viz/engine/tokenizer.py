@@ -163,9 +163,7 @@ class Tokenizer:
         if symbol is not None:
             rank = self.symbols.rank(symbol)
             kind: Literal["base", "merge"] = "base" if rank is None else "merge"
-            return Token(
-                token_id, self.symbols.content(symbol), self.symbols.ends_word(symbol), rank, kind
-            )
+            return Token(token_id, self.symbols.content(symbol), self.symbols.ends_word(symbol), rank, kind)
         for text, special_id in self.special_ids.items():
             if special_id == token_id:
                 return Token(
@@ -262,7 +260,9 @@ class Tokenizer:
                 continue
             if (shared := taken.get(text.encode())) is not None:
                 numbered[text] = shared
-                self.notes += (f"The special token {text!r} is also an ordinary token: both have id {shared}.",)
+                self.notes += (
+                    f"The special token {text!r} is also an ordinary token: both have id {shared}.",
+                )
             else:
                 numbered[text] = len(self.symbols) + sum(i >= len(self.symbols) for i in numbered.values())
         return numbered

@@ -1,0 +1,351 @@
+"""Training and seeking against the reference, which recounts everything."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe_viz.engine import compiled, kernels, reference
+from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.corpus import count_text, count_words
+from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.trainer import Trainer
+from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
+from bpe_viz.errors import OptionError
+from tests.engine.oracle import MARKER, base_words, replay, sort_key
+from tests.engine.strategies import corpora, options, runs
+
+
+@pytest.fixture(scope="session")
+def compiled_kernels() -> Kernels:
+    return compiled.load()
+
+
+def trained(words: Mapping[str, int], chosen: TrainingOptions, kernel_set: Kernels = PLAIN) -> Trainer:
+    trainer = Trainer(count_words(words, "words").pretokens, chosen, kernel_set=kernel_set)
+    trainer.train_to()
+    return trainer
+
+
+def written(trainer: Trainer, symbol: int) -> str:
+    """A symbol as the oracle writes it."""
+    symbols = trainer.timeline.symbols
+    content = symbols.content(symbol)
+    text = content.decode() if trainer.options.base == "characters" else content.decode("latin-1")
+    return text + (MARKER if symbols.ends_word(symbol) else "")
+
+
+def merge_list(trainer: Trainer) -> list[tuple[str, str]]:
+    return [(written(trainer, a), written(trainer, b)) for a, b in trainer.timeline.pairs()]
+
+
+def recount(words: Mapping[str, int], chosen: TrainingOptions) -> tuple[list, list]:
+    """Return (merges with counts, steps) of the reference."""
+    base = base_words(words, chosen.base, chosen.end_of_word)
+    weighted = base if chosen.weights == "counts" else dict.fromkeys(base, 1)
+    limit = 10_000 if chosen.merges is None else chosen.merges
+    learned = reference.train(weighted, limit, chosen.min_count, sort_key(chosen.marker))
+    return learned, replay(weighted, [pair for pair, _ in learned])
+
+
+class TestAgainstTheReference:
+    @given(st.one_of(corpora, runs), options)
+    def test_merges_and_all_counts_equal_a_recount_after_every_merge(self, words, chosen):
+        trainer = trained(words, chosen)
+        learned, steps = recount(words, chosen)
+        assert [
+            (pair, m.count) for pair, m in zip(merge_list(trainer), trainer.timeline.merges(), strict=True)
+        ] == learned
+        reader = Reader(trainer.timeline)
+        for position, step in enumerate(steps):
+            reader.seek(position)
+            counts = {
+                (written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()
+            }
+            assert counts == step.counts
+
+    @given(st.one_of(corpora, runs), options)
+    def test_the_frame_shows_the_best_pairs_in_order_their_change_and_the_ties(self, words, chosen):
+        trainer = trained(words, chosen)
+        _, steps = recount(words, chosen)
+        reader = Reader(trainer.timeline)
+        key = sort_key(chosen.marker)
+        for position, step in enumerate(steps):
+            frame = reader.frame(position, top=1000)
+            shown = [((written(trainer, p.left), written(trainer, p.right)), p.count) for p in frame.top]
+            assert shown == sorted(step.counts.items(), key=lambda item: (-item[1], key(item[0])))
+            assert frame.pairs == len(step.counts)
+            before = steps[position - 1].counts if position else step.counts
+            for pair, (name, count) in zip(frame.top, shown, strict=True):
+                assert pair.change == count - before.get(name, 0)
+                assert pair.is_new == (name not in before)
+            highest = max(step.counts.values(), default=0)
+            ties = sum(count == highest for count in step.counts.values())
+            assert sum(pair.tied for pair in frame.top) == (ties if ties > 1 else 0)
+            if frame.next is not None:
+                assert (frame.next.count, frame.next.ties) == (highest, ties)
+
+    @given(st.one_of(corpora, runs), options, st.lists(st.integers(0, 60), max_size=8))
+    def test_jumps_restore_every_count(self, words, chosen, jumps):
+        trainer = trained(words, chosen)
+        there = Reader(trainer.timeline)
+        for jump in jumps:
+            there.seek(min(jump, trainer.frontier))
+        there.seek(0)
+        fresh = Reader(trainer.timeline)
+        assert there.pair_counts() == fresh.pair_counts()
+        assert there.frame(0, top=1000).top == fresh.frame(0, top=1000).top
+
+    @given(st.one_of(corpora, runs), options)
+    def test_splits_and_token_totals_at_every_position_equal_the_references(self, words, chosen):
+        trainer = trained(words, chosen)
+        learned, _ = recount(words, chosen)
+        base = list(base_words(words, chosen.base, chosen.end_of_word))
+        counts = list(words.values())
+        reader = Reader(trainer.timeline)
+        curve = trainer.timeline.tokens_curve()
+        now = base
+        for position in range(trainer.frontier + 1):
+            if position:
+                now = [reference.merge_word(word, learned[position - 1][0]) for word in now]
+            frame = reader.frame(position, rows=range(len(words)))
+            assert [tuple(written(trainer, s) for s in frame.splits[row]) for row in range(len(words))] == now
+            # Totals count the real corpus, whatever the weights.
+            assert frame.tokens == sum(len(word) * n for word, n in zip(now, counts, strict=True))
+            assert frame.tokens == curve[position]
+
+    @given(st.one_of(corpora, runs), options)
+    def test_changed_rows_are_those_whose_split_changed(self, words, chosen):
+        trainer = trained(words, chosen)
+        reader = Reader(trainer.timeline)
+        rows = range(len(words))
+        for position in range(1, trainer.frontier + 1):
+            before, now = reader.frame(position - 1, rows=rows).splits, reader.frame(position, rows=rows)
+            assert now.changed == {row for row in rows if before[row] != now.splits[row]}
+
+    @given(st.one_of(corpora, runs), options)
+    def test_a_merge_replaces_as_often_as_left_to_right_replacement_does(self, words, chosen):
+        trainer = trained(words, chosen)
+        learned, steps = recount(words, chosen)
+        for merge, (pair, _), step in zip(trainer.timeline.merges(), learned, steps, strict=False):
+            replaced = sum(n * (len(w) - len(reference.merge_word(w, pair))) for w, n in step.words.items())
+            assert merge.replacements == replaced
+            assert 1 <= merge.replacements <= merge.count
+
+    @settings(max_examples=30)
+    @given(st.one_of(corpora, runs), options)
+    def test_compiled_kernels_do_what_the_plain_ones_do(self, compiled_kernels, words, chosen):
+        plain, fast = trained(words, chosen), trained(words, chosen, compiled_kernels)
+        assert list(plain.timeline.merges()) == list(fast.timeline.merges())
+        a, b = Reader(plain.timeline), Reader(fast.timeline, compiled_kernels)
+        for position in (plain.frontier, 0, plain.frontier // 2):
+            assert a.frame(position, top=50).top == b.frame(position, top=50).top
+            assert a.pair_counts() == b.pair_counts()
+
+
+class TestArbitraryChoices:
+    @given(st.one_of(corpora, runs), st.sampled_from(["none", "separate", "glued"]), st.data())
+    def test_no_two_merges_make_the_same_string_and_counts_stay_true(self, words, end_of_word, data):
+        chosen = TrainingOptions(base="characters", end_of_word=end_of_word, merges=0)
+        trainer = Trainer(count_words(words, "words").pretokens, chosen)
+        base = base_words(words, "characters", end_of_word)
+        reader = Reader(trainer.timeline)
+        made: list[str] = []
+        while True:
+            reader.seek(trainer.frontier)
+            counts = reader.pair_counts()
+            now = {(written(trainer, a), written(trainer, b)): n for (a, b), n in counts.items()}
+            assert now == replay(base, [])[0].counts
+            if not counts:
+                break
+            pair = data.draw(st.sampled_from(sorted(counts)))
+            merge = trainer.merge_pair(pair)
+            made.append(written(trainer, merge.token))
+            base = reference.merge_words(base, (written(trainer, pair.left), written(trainer, pair.right)))
+        assert len(made) == len(set(made))
+        assert not set(made) & {
+            symbol for word in base_words(words, "characters", end_of_word) for symbol in word
+        }
+
+    def test_a_pair_that_does_not_occur_cannot_be_merged(self):
+        trainer = Trainer(count_words({"ab": 1}, "words").pretokens, TrainingOptions())
+        with pytest.raises(KeyError):
+            trainer.merge_pair(Pair(1, 2))
+
+
+class TestGivenCases:
+    @pytest.mark.parametrize("case_id", ["TR-02", "TR-03", "TR-04"])
+    def test_counts_and_words_after_every_merge(self, case, case_id):
+        given_case = case(case_id)
+        text, steps = given_case["input"]["text"], given_case["expected"]["steps"]
+        corpus = count_text(text, CountingOptions(pretokenizer="whitespace"))
+        trainer = Trainer(corpus.pretokens, TrainingOptions(base="characters", merges=0))
+        reader = Reader(trainer.timeline)
+        for step in steps[1:]:
+            # The cases break ties by the smallest ids; their choice is followed, and the counts are compared.
+            reader.seek(trainer.frontier)
+            joined = {
+                written(trainer, a) + written(trainer, b): pair
+                for pair in reader.pair_counts()
+                for a, b in [pair]
+            }
+            trainer.merge_pair(joined[step["merge"]])
+        for position, step in enumerate(steps):
+            frame = reader.frame(position, rows=range(len(corpus.pretokens)))
+            if position:
+                assert written(trainer, frame.made.token) == step["merge"]
+                assert frame.made.count == step["count"]
+            counts = {
+                (written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()
+            }
+            assert counts == {(a, b): n for a, b, n in step["pair_counts"]}
+            words = [[[written(trainer, s) for s in split], int(n)]
+                     for split, n in zip(frame.splits.values(), corpus.pretokens.counts, strict=True)]  # fmt: skip
+            assert words == step["words"]
+
+    def test_overlapping_places_count_twice_but_are_replaced_once(self, case):
+        given_case = case("TR-01")
+        corpus = count_text(given_case["input"]["text"], CountingOptions(pretokenizer="whitespace"))
+        trainer = Trainer(corpus.pretokens, TrainingOptions(base="characters", merges=3))
+        trainer.train_to()
+        made = [{"token": written(trainer, m.token), "count": m.count, "replacements": m.replacements}
+                for m in trainer.timeline.merges()]  # fmt: skip
+        expected = given_case["expected"]
+        assert made == expected[next(name for name in expected if name.startswith("overlapping"))]
+
+    def test_no_merge_crosses_a_pretokens_edge(self, case):
+        given_case = case("TR-06")
+        made = {}
+        for pretokenizer in ("none", "gpt2"):
+            corpus = count_text(given_case["input"]["text"], CountingOptions(pretokenizer=pretokenizer))
+            trainer = Trainer(corpus.pretokens, TrainingOptions(base="characters", merges=3))
+            trainer.train_to()
+            made[pretokenizer] = [list(pair) for pair in merge_list(trainer)]
+        assert made["gpt2"] == given_case["expected"]["gpt2_pretokenizer"]
+        # The case's merges without a pretokenizer are those of the first-seen rule; by the textbook rule the space
+        # leads. Either way two words grow together, which an edge between them forbids.
+        assert made["none"] == [["a", "b"], [" ", "ab"], [" ab", " ab"]]
+
+    @pytest.mark.parametrize("least", [1, 2, 3])
+    def test_min_count_stops_at_the_first_best_count_below_it(self, case, least):
+        given_case = case("TR-15")
+        corpus = count_text(given_case["input"]["text"], CountingOptions(pretokenizer="whitespace"))
+        trainer = Trainer(corpus.pretokens, TrainingOptions(base="characters", min_count=least))
+        trainer.train_to()
+        expected = given_case["expected"][f"min_frequency={least}"]["HF"]
+        assert [list(pair) for pair in merge_list(trainer)] == expected
+        assert trainer.timeline.stop == ("no pair left" if least == 1 else "below min-count")
+
+    def test_a_token_of_exactly_the_longest_length_is_made(self):
+        # TR-16: the field's libraries stop one short of their own limit; here the limit itself is allowed.
+        made = {}
+        for limit in (2, 3, 4):
+            trainer = trained({"abcd": 2}, TrainingOptions(base="characters", max_token_length=limit))
+            made[limit] = [a + b for a, b in merge_list(trainer)]
+        assert made == {2: ["ab", "cd"], 3: ["ab", "abc"], 4: ["ab", "abc", "abcd"]}
+
+    def test_a_pair_that_may_not_be_merged_keeps_its_true_count(self):
+        trainer = trained({"abab": 2}, TrainingOptions(base="characters", max_token_length=2))
+        assert merge_list(trainer) == [("a", "b")]
+        reader = Reader(trainer.timeline)
+        assert reader.frame(1).next is None
+        counts = {(written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()}
+        assert counts == {("ab", "ab"): 2}
+
+    @pytest.mark.parametrize("text", ["a b c", "   "])
+    def test_one_letter_words_and_white_space_have_no_merges(self, text):
+        corpus = count_text(text, CountingOptions(pretokenizer="whitespace"))
+        trainer = Trainer(corpus.pretokens, TrainingOptions())
+        assert trainer.train_to() == "no pair left"
+        frame = Reader(trainer.timeline).frame(0)
+        assert (trainer.frontier, frame.next, frame.top, frame.stop) == (0, None, (), "no pair left")
+
+    def test_nul_is_an_ordinary_byte(self, shared):
+        text = (shared / "cases" / "files" / "corpus_nul.txt").read_text()
+        corpus = count_text(text, CountingOptions(pretokenizer="whitespace"))
+        trainer = Trainer(corpus.pretokens, TrainingOptions())
+        trainer.train_to()
+        made = [
+            (a, b, m.count) for (a, b), m in zip(merge_list(trainer), trainer.timeline.merges(), strict=True)
+        ]
+        assert made == [("\0", "b", 2), ("a", "\0b", 2)]
+
+
+class TestTargets:
+    def test_the_vocabulary_size_counts_base_unknown_and_special_tokens(self):
+        pretokens = count_words({"low": 5, "lower": 2}, "words").pretokens
+        chosen = TrainingOptions(base="characters", vocab_size=10, unknown="<unk>")
+        trainer = Trainer(pretokens, chosen, n_special_tokens=1)
+        assert trainer.target == 10 - len("lower") - 2
+
+    def test_a_target_below_the_base_vocabulary_is_refused(self):
+        pretokens = count_words({"low": 5}, "words").pretokens
+        with pytest.raises(OptionError, match="256 base symbols") as raised:
+            Trainer(pretokens, TrainingOptions(vocab_size=255))
+        assert "256 or more" in raised.value.remedy
+
+    def test_an_unreachable_target_ends_with_its_reason(self):
+        trainer = trained({"low": 1}, TrainingOptions(base="characters", merges=100))
+        assert (trainer.frontier, trainer.timeline.stop) == (2, "no pair left")
+
+    def test_an_unknown_rule_names_those_there_are(self):
+        pretokens = count_words({"low": 5}, "words").pretokens
+        with pytest.raises(OptionError, match="no tie rule named 'textbok'") as raised:
+            Trainer(pretokens, TrainingOptions(rule="textbok"))
+        assert "textbook" in raised.value.remedy
+
+    def test_stop_keeps_what_was_trained(self):
+        trainer = Trainer(count_words({"abcdefgh": 1, "bcd": 2}, "words").pretokens, TrainingOptions())
+        answers = iter([False, True])
+        trainer.train_to(should_stop=lambda: next(answers))
+        stopped_at = trainer.frontier
+        trainer.train_to()
+        assert stopped_at <= trainer.frontier
+        assert list(trainer.timeline.merges()) == list(
+            trained({"abcdefgh": 1, "bcd": 2}, TrainingOptions()).timeline.merges()
+        )
+
+
+class TestScale:
+    def test_a_word_of_70_000_letters_trains(self):
+        trainer = trained({"ab" * 35_000: 1}, TrainingOptions(base="characters", merges=5))
+        first = trainer.timeline.merge(0)
+        assert (first.count, first.replacements) == (35_000, 35_000)
+        assert len(Reader(trainer.timeline).frame(1, rows=[0]).splits[0]) == 35_000
+
+    def test_counts_above_the_small_ones_have_true_ties(self):
+        many = kernels.SMALL_COUNT * 3
+        trainer = trained(
+            {"ab": many, "cd": many, "ef": many, "gh": 5, "ij": 5}, TrainingOptions(base="characters")
+        )
+        assert [m.ties for m in trainer.timeline.merges()] == [3, 2, 1, 2, 1]
+
+    def test_counts_beyond_32_bits_stay_exact(self):
+        trainer = trained({"ab": 2**40 + 1, "cd": 2**40}, TrainingOptions(base="characters"))
+        assert [m.count for m in trainer.timeline.merges()] == [2**40 + 1, 2**40]
+
+    def test_a_reader_may_read_while_training_goes_on(self):
+        words = {f"{i:b}".replace("0", "a").replace("1", "b"): i for i in range(1, 400)}
+        whole = trained(words, TrainingOptions(base="characters"))
+        trainer = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters"))
+        reader, complete = Reader(trainer.timeline), Reader(whole.timeline)
+        for position in range(0, whole.frontier, 7):
+            trainer.train_to(position)
+            for asked in (position, position // 2):
+                a, b = reader.frame(asked, top=30), complete.frame(asked, top=30)
+                assert a.top == b.top
+                assert dataclasses.replace(a.next, replacements=0) == dataclasses.replace(
+                    b.next, replacements=0
+                )
+
+    def test_characters_of_a_large_alphabet_are_numbered_by_first_appearance_too(self):
+        # More base symbols than the table of pairs has room for: the sorting path.
+        text = "".join(chr(0x4E00 + i) for i in range(4500))
+        trainer = trained({text: 1, text[:2] * 2: 3}, TrainingOptions(base="characters", merges=1))
+        assert merge_list(trainer) == [(text[0], text[1])]
+        assert int(np.sum(Reader(trainer.timeline).counts())) == 4499 + 9
