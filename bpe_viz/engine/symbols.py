@@ -143,7 +143,7 @@ def _look_up(
             code = content[0] if vocabulary.base == "bytes" else ord(content.decode())
             tables[int(ends), code] = symbol
     if not is_last.any():
-        return tables[0][codes]
+        return np.asarray(tables[0][codes], dtype=np.int32)
     return np.asarray(tables[is_last.astype(np.intp), codes], dtype=np.int32)
 
 

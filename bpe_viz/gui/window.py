@@ -245,9 +245,11 @@ class Window(QMainWindow):
         grid = self.look.grid
         layout = self._top.layout()
         if layout is not None:
-            layout.setContentsMargins(grid, grid, grid, grid)
+            layout.setContentsMargins(0, grid, 0, grid)
             layout.setSpacing(grid)
-        self.statusBar().setContentsMargins(grid, 0, grid, 0)
+        self.setContentsMargins(grid, 0, grid, 0)
+        self.statusBar().setContentsMargins(0, 0, 0, 0)
+        self.statusBar().setFixedHeight(self.look.px(26))
 
     def _restore(self) -> None:
         self.resize(1280, 800)
@@ -258,6 +260,7 @@ class Window(QMainWindow):
             # Docks take their share only once the window has a size.
             QTimer.singleShot(0, self.docks.restore_default)
         self.workspace.set_speed(self.settings.speed)
+        self.docks.focus("timeline")
 
     # --- events ---
 

@@ -184,6 +184,12 @@ class Workspace(QObject):
         return self._training_lane.is_busy("open") or self._training_lane.is_busy("train")
 
     @property
+    def is_settled(self) -> bool:
+        """Whether everything that was asked for is shown."""
+        waiting = self.is_training or any(map(self._query_lane.is_busy, ("frame", "rows", "encode")))
+        return not waiting and self.frame is not None and self.frame.position == self._wanted
+
+    @property
     def speed(self) -> float:
         """Merges a second when playing."""
         return self._speed
