@@ -10,17 +10,14 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from bpe_viz.errors import BpeVizError
 
-COMMANDS = {
-    "train": "train",
-}
-"""Name of a command -> module of this package that holds it, as `command`."""
+COMMANDS = ("train", "encode", "decode", "explain", "info", "snapshot")
+"""Each is a module of this package that holds it as `command`."""
 
 USER_MISTAKE = 2
 INTERRUPTED = 130
@@ -39,7 +36,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}").command
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
         return command
 
     def resolve_command(
@@ -121,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BpeVizError as error:
         return _fail(str(error))
     except (_InterruptedError, click.Abort):
-        click.echo("bpe-viz: stopped; nothing was written.", err=True)
+        click.echo("bpe-viz: stopped.", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
@@ -138,8 +135,3 @@ def _fail(message: str) -> int:
 def _forget_stdout() -> None:
     """Let what is still buffered go nowhere, or Python would complain of the closed pipe on its way out."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def file_argument(path: str) -> Path:
-    """Return a path that a user gave."""
-    return Path(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -112,10 +111,3 @@ def counting_of(values: dict[str, Any]) -> CountingOptions:
         special_tokens=values["special"],
         documents=values["documents"],
     )
-
-
-def refuse_pretokenizer(path: Path, pretokenizer: str | None, pattern: str | None) -> None:
-    """Raise UsageError if a pretokenizer is given for a tokenizer file that says its own."""
-    given = [name for name, value in (("--pretokenizer", pretokenizer), ("--pattern", pattern)) if value is not None]
-    if given:
-        raise click.UsageError(f"{path} has its own pretokenizer. Leave out {given[0]}.")

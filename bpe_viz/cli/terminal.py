@@ -1,4 +1,4 @@
-"""What the commands say on standard error: notes, warnings, and progress on a terminal."""
+"""What the commands print: results on standard output; notes, warnings and progress on standard error."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import click
 
 _SECONDS_BETWEEN_LINES = 0.1
 _WIDTH = 78
+
+
+def print_result(text: str) -> None:
+    """Print a result just as it is: click would take escape sequences out of what goes to a file."""
+    click.echo(text, color=True)
 
 
 def say(text: str) -> None:

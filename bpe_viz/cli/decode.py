@@ -1,0 +1,42 @@
+"""The command `decode`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from bpe_viz.cli.inputs import STDIN, open_tokenizer
+from bpe_viz.cli.terminal import print_result, say
+
+
+# An id may be negative, and would otherwise be taken for an option.
+@click.command("decode", context_settings={"ignore_unknown_options": True})
+@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=click.UNPROCESSED)
+def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
+    """Decode each ID (- reads them from standard input) with a TOKENIZER file.
+
+    An id that no token has is marked in the text as <no token ID>.
+
+    Example: bpe-viz decode novel.json 13 11
+    """
+    numbers = _numbers(sys.stdin.read().split() if ids == (STDIN,) else ids)
+    decoding = open_tokenizer(tokenizer).decode(numbers)
+    print_result(decoding.text)
+    if decoding.unknown:
+        unknown = ", ".join(map(str, dict.fromkeys(decoding.unknown)))
+        say(f"{len(decoding.unknown):,} ids have no token: {unknown}.")
+    if decoding.invalid:
+        say(f"{decoding.invalid:,} U+FFFD stand for bytes that are no whole character.")
+
+
+def _numbers(ids: Iterable[str]) -> list[int]:
+    # int() alone would also take 1_000 and the digits of other scripts.
+    for written in ids:
+        if not re.fullmatch(r"-?[0-9]{1,19}", written):
+            raise click.UsageError(f"{written!r} is no id. Give whole numbers, such as 13 11.")
+    return [int(written) for written in ids]

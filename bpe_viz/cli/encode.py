@@ -1,0 +1,107 @@
+"""The command `encode`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from bpe_viz.cli.inputs import open_tokenizer, read_input
+from bpe_viz.cli.options import pretokenizer_options
+from bpe_viz.cli.terminal import print_result, say, say_all
+
+if TYPE_CHECKING:
+    from bpe_viz.engine.layout import EncodedText
+    from bpe_viz.engine.tokenizer import Tokenizer
+
+FOUND_SOMETHING = 1
+
+
+@click.command("encode")
+@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.argument("text", required=False)
+@click.option("--file", type=click.Path(path_type=Path), metavar="FILE", help="Encode this file instead of TEXT.")
+@click.option("--position", type=int, metavar="K", help="Only the first K merges apply; ids stay the final ids.")
+@click.option(
+    "--output",
+    type=click.Choice(["ids", "tokens", "json", "html", "ansi", "count"]),
+    default="ids",
+    help="What to print; ids by default.",
+)
+@pretokenizer_options
+@click.option(
+    "--special-text",
+    type=click.Choice(["allow", "text", "error"]),
+    default="allow",
+    help="What the text of a special token becomes: the token, plain text, or an error.",
+)
+@click.option("--no-bos-eos", is_flag=True, help="Leave out the tokens that the file puts around a text.")
+@click.option("--verify", is_flag=True, help="Compare with the tokenizer's own library; exit 1 at a difference.")
+def command(
+    tokenizer: Path,
+    text: str | None,
+    file: Path | None,
+    position: int | None,
+    output: str,
+    pretokenizer: str | None,
+    pattern: str | None,
+    special_text: Literal["allow", "text", "error"],
+    no_bos_eos: bool,
+    verify: bool,
+) -> int:
+    """Encode TEXT (- is standard input) with a TOKENIZER file.
+
+    tokens prints one token a line as a JSON string; a byte that is no whole character is a lone surrogate from
+    U+DC80 to U+DCFF. json adds ids, bytes in hex, and where each token stands in the text.
+
+    Example: bpe-viz encode novel.json "the lowest" --output tokens
+    """
+    opened = open_tokenizer(tokenizer, position, pretokenizer, pattern)
+    if verify and opened.position < opened.n_merges:
+        raise click.UsageError("--verify needs all merges. Leave out --position.")
+    encoded = opened.lay_out(read_input(text, file), special_text)
+    _warn(opened, encoded)
+    print_result(_render(opened, encoded, output))
+    if not verify:
+        return 0
+    from bpe_viz.cli.verification import first_difference
+
+    difference = first_difference(tokenizer, opened, encoded, special_text)
+    say(difference or "The tokenizers library gives the same ids.")
+    return FOUND_SOMETHING if difference else 0
+
+
+def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:
+    """Say what has no token of its own and what was dropped."""
+    import numpy as np
+
+    say_all(encoded.notes)
+    if tokenizer.base.base == "bytes":
+        return
+    ids = encoded.at(tokenizer.position).ids
+    if gaps := int(np.count_nonzero(ids < 0)):
+        say(f"{gaps:,} characters are not in the base vocabulary and have no token.")
+    if tokenizer.unknown is not None:
+        unknown = int(np.count_nonzero(ids == tokenizer.special_ids[tokenizer.unknown]))
+        if unknown:
+            say(f"{unknown:,} tokens are the unknown token {tokenizer.unknown}.")
+
+
+def _render(tokenizer: Tokenizer, encoded: EncodedText, output: str) -> str:
+    position = tokenizer.position
+    if output in ("ids", "count"):
+        ids = encoded.at(position).ids
+        known = ids[ids >= 0].tolist()
+        return str(len(known)) if output == "count" else " ".join(map(str, known))
+    from bpe_viz.cli.rendering import as_ansi, as_html, as_json_value, token_text
+
+    tokens = encoded.encoding(position).tokens
+    if output == "html":
+        return as_html(tokenizer, tokens)
+    if output == "ansi":
+        return as_ansi(tokenizer, tokens)
+    if output == "json":
+        return json.dumps([as_json_value(tokenizer, token) for token in tokens])
+    return "\n".join(json.dumps(token_text(tokenizer, token.id)) for token in tokens if token.id is not None)

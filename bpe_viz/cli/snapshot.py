@@ -1,0 +1,59 @@
+"""The command `snapshot`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bpe_viz.cli.options import options_of, training_options
+
+_SUFFIXES = (".png", ".svg", ".pdf")
+_LARGEST_SIDE = 20_000
+
+
+@click.command("snapshot")
+@click.argument("source")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FIGURE", help="A .png, .svg or .pdf."
+)
+@click.option("--position", type=int, metavar="K", help="How many merges have been applied; all by default.")
+@click.option("--panel", metavar="NAME", help="Only this panel; the whole window if not given.")
+@click.option("--text", metavar="TEXT", help="The text in the panel Encode.")
+@click.option("--theme", type=click.Choice(["light", "dark", "print"]), default="light", help="Its colours.")
+@click.option("--size", default="1280x800", metavar="WxH", help="In pixels; 1280x800 by default.")
+@training_options
+def command(
+    source: str,
+    output: Path,
+    position: int | None,
+    panel: str | None,
+    text: str | None,
+    theme: str,
+    size: str,
+    **values: Any,
+) -> None:
+    """Draw a figure of SOURCE, with no screen needed.
+
+    SOURCE: a text file or folder, a word-count table, or a tokenizer file.
+
+    Example: bpe-viz snapshot novel.txt -o pairs.svg --panel histogram --position 100 --theme print
+    """
+    if output.suffix.lower() not in _SUFFIXES:
+        raise click.UsageError(f"{output} is no kind of figure that is known. Name it {', '.join(_SUFFIXES)}.")
+    if position is not None and position < 0:
+        raise click.UsageError(f"Position {position} is below 0.")
+    options = options_of(values)
+    wanted = _size(size)
+    from bpe_viz.gui.snapshot import snapshot
+
+    snapshot(source, output, options=options, position=position, panel=panel, text=text, theme=theme, size=wanted)
+
+
+def _size(written: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([1-9][0-9]{0,4})[xX×]([1-9][0-9]{0,4})", written)
+    if found is None or max(int(found[1]), int(found[2])) > _LARGEST_SIDE:
+        raise click.UsageError(f"The size {written!r} is not two numbers. Write it such as 1280x800.")
+    return int(found[1]), int(found[2])
