@@ -1,0 +1,214 @@
+"""The page that turns token ids back into text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from bpe_viz.engine.tokenizer import Decoding
+from bpe_viz.engine.visible import Part, visible_parts
+from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.chips import Chip, ChipStyle, chip_edges, chip_height, paint_chips, token_style
+from bpe_viz.gui.id_list import parse_ids
+from bpe_viz.gui.look import Look
+
+MOST_CHIPS = 5000
+_FIELD_ROWS = 2
+_PAUSE_MILLISECONDS = 150
+_CHIP_SCALE = 1.1
+
+
+class DecodePage(QWidget):
+    """A field for ids above, what they stand for below.
+
+    ids_given: list of int, to be decoded; text_wanted: str, to be encoded
+    """
+
+    ids_given = Signal(object)
+    text_wanted = Signal(object)
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._text = ""
+        self.field = QPlainTextEdit()
+        self.field.setPlaceholderText("Paste token ids, such as [13, 11, 99]")
+        self.field.setAccessibleName("Token ids to decode")
+        self.field.setTabChangesFocus(True)
+        self.message = QLabel()
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setWordWrap(True)
+        self.chips = ChipFlow(look)
+        self.encode_button = QPushButton("Encode this text")
+        self.encode_button.setEnabled(False)
+        self.encode_button.clicked.connect(self._encode)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MILLISECONDS)
+        self._pause.timeout.connect(self.decode)
+        self.field.textChanged.connect(self._pause.start)
+        self._arrange()
+        self.setFocusProxy(self.field)
+        look.changed.connect(self._fit_look)
+        self._fit_look()
+
+    def _arrange(self) -> None:
+        area = QScrollArea()
+        area.setWidget(self.chips)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setStyleSheet("QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; }")
+        row = QHBoxLayout()
+        row.addWidget(self.message, 1)
+        row.addWidget(self.encode_button)
+        self._column = QVBoxLayout(self)
+        self._column.addWidget(self.field)
+        self._column.addLayout(row)
+        self._column.addWidget(area, 1)
+
+    @property
+    def text(self) -> str:
+        """The decoded text."""
+        return self._text
+
+    @Slot()
+    def decode(self) -> None:
+        """Read the field and ask for what its ids stand for."""
+        self._pause.stop()
+        try:
+            ids = parse_ids(self.field.toPlainText())
+        except BpeVizError as error:
+            self._say(str(error), is_error=True)
+            return
+        if ids:
+            self.ids_given.emit(ids)
+        else:
+            self._show_text("")
+            self.chips.show_chips(())
+            self._say("")
+
+    def show_decoding(self, decoding: Decoding) -> None:
+        """Show an answer."""
+        self._show_text(decoding.text)
+        shown = decoding.pieces[:MOST_CHIPS]
+        self.chips.show_chips(
+            tuple(
+                Chip((Part(f"no token {piece.id}", "invisible"),), ChipStyle.GAP)
+                if piece.content is None
+                else Chip(visible_parts(piece.content), token_style(number))
+                for number, piece in enumerate(shown)
+            )
+        )
+        self._say(_summary(decoding))
+
+    def _show_text(self, text: str) -> None:
+        self._text = text
+        self.encode_button.setEnabled(bool(text))
+
+    def _say(self, text: str, is_error: bool = False) -> None:
+        self.message.setText(text)
+        colour = self._look.colour("error" if is_error else "dim").name()
+        self.message.setStyleSheet(f"color: {colour};")
+        self.field.setAccessibleDescription(text)
+
+    @Slot()
+    def _encode(self) -> None:
+        self.text_wanted.emit(self._text)
+
+    @Slot()
+    def _fit_look(self) -> None:
+        look = self._look
+        margin = look.px(12)
+        self._column.setContentsMargins(margin, look.grid, margin, look.grid)
+        self._column.setSpacing(look.grid)
+        line = look.mono_metrics().lineSpacing()
+        self.field.setFixedHeight(round(line * _FIELD_ROWS) + look.px(14))
+
+
+def _summary(decoding: Decoding) -> str:
+    """Say how many ids there are, and what is wrong with them."""
+    n = len(decoding.pieces)
+    said = [f"{n:,} {'id' if n == 1 else 'ids'}, {len(decoding.text):,} characters."]
+    if decoding.unknown:
+        some = ", ".join(map(str, dict.fromkeys(decoding.unknown[:5])))
+        more = " …" if len(decoding.unknown) > 5 else ""
+        said.append(f"No token has the id {some}{more}.")
+    if decoding.invalid == 1:
+        said.append("1 byte is no whole character.")
+    elif decoding.invalid:
+        said.append(f"{decoding.invalid:,} bytes are no whole character.")
+    if n > MOST_CHIPS:
+        said.append(f"The first {MOST_CHIPS:,} are shown.")
+    return " ".join(said)
+
+
+class ChipFlow(QWidget):
+    """Chips in rows, broken like text; only the rows in view are painted."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._chips: tuple[Chip, ...] = ()
+        self._rows: list[tuple[int, int]] = []
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setSizePolicy(policy)
+        look.changed.connect(self._break_rows)
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        """What is shown, in order."""
+        return self._chips
+
+    def show_chips(self, chips: tuple[Chip, ...]) -> None:
+        """Show other chips."""
+        self._chips = chips
+        self._break_rows()
+
+    def sizeHint(self) -> QSize:
+        """As high as the rows."""
+        return QSize(self._look.px(200), len(self._rows) * self._pitch)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same, so that the view around it scrolls."""
+        return QSize(0, len(self._rows) * self._pitch)
+
+    @property
+    def _pitch(self) -> int:
+        return chip_height(self._look, _CHIP_SCALE) + self._look.px(6)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the rows anew."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._break_rows()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rows in view."""
+        painter, pitch = QPainter(self), self._pitch
+        for number in range(event.rect().top() // pitch, min(len(self._rows), event.rect().bottom() // pitch + 1)):
+            first, end = self._rows[number]
+            paint_chips(painter, self._look, 0, number * pitch, self._chips[first:end], gap=2, scale=_CHIP_SCALE)
+
+    @Slot()
+    def _break_rows(self) -> None:
+        rows, first, row_left = [], 0, 0.0
+        for number, (left, right) in enumerate(chip_edges(self._look, self._chips, gap=2, scale=_CHIP_SCALE)):
+            if right - row_left > self.width() and number > first:
+                rows.append((first, number))
+                first, row_left = number, left
+        if self._chips:
+            rows.append((first, len(self._chips)))
+        self._rows = rows
+        self.updateGeometry()
+        self.update()

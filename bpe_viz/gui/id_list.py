@@ -1,0 +1,25 @@
+"""Token ids as people paste them."""
+
+from __future__ import annotations
+
+import re
+
+from bpe_viz.errors import BpeVizError
+
+_WORD = re.compile(r"[^\s,;\[\](){}]+")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def parse_ids(typed: str) -> list[int]:
+    """Read whole numbers between spaces, commas, semicolons, brackets and line ends.
+
+    Raises BpeVizError that names the first word that is no number.
+    """
+    ids = []
+    for number, found in enumerate(_WORD.finditer(typed), start=1):
+        word = found.group()
+        if not _WHOLE_NUMBER.fullmatch(word):
+            shown = word if len(word) <= 30 else word[:30] + "…"
+            raise BpeVizError(f"“{shown}” (word {number:,}) is no token id.", "Give whole numbers such as 13, 11, 99.")
+        ids.append(int(word))
+    return ids

@@ -1,0 +1,148 @@
+"""Where the characters of a text document stand: line by line, by code point and by parts of one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QTextBlock, QTextDocument, QTextLine
+
+from bpe_viz.gui.document_text import DocumentText
+
+# Hebrew to Arabic Extended, their presentation forms, and the right-to-left scripts of the first plane.
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+
+
+class PlacedLine:
+    """One line of a document: its code points, and where they stand.
+
+    start, end: code points, the line end included where the line has one; text_end: without it
+    baseline: in document coordinates
+    """
+
+    __slots__ = (
+        "_block_start",
+        "_content",
+        "_is_mixed",
+        "_layout",
+        "_line",
+        "_line_end_width",
+        "_origin",
+        "_space",
+        "baseline",
+        "end",
+        "start",
+        "text_end",
+    )
+
+    def __init__(
+        self, block: QTextBlock, line: QTextLine, content: DocumentText, space: float, line_end_width: float
+    ) -> None:
+        self._content = content
+        self._layout = block.layout()
+        self._line = line
+        self._block_start = block.position()
+        self._space = space
+        self._line_end_width = line_end_width
+        corner = self._layout.position()
+        self._origin = corner.x()
+        self.baseline = corner.y() + line.y() + line.ascent()
+        first = self._block_start + line.textStart()
+        self.start = content.code_point(first)
+        self.text_end = content.code_point(first + line.textLength())
+        ends_block = line.textStart() + line.textLength() == block.length() - 1
+        self.end = self.text_end + (ends_block and block.next().isValid())
+        self._is_mixed = _RIGHT_TO_LEFT.search(content.shown, self.start, self.text_end) is not None
+
+    def edges(self, left: float, right: float) -> tuple[float, float]:
+        """Return where a stretch of the line begins and ends, in document coordinates."""
+        if self._is_mixed:
+            a, b = self._x(left), self._x_behind(right)
+            return (a, b) if a <= b else (b, a)
+        return self._x(left), self._x(right)
+
+    def code_point_at(self, x: float) -> int | None:
+        """Return the code point drawn at x, None where there is none."""
+        line_end_at = self._at(self.text_end)
+        if x < self._origin or x >= line_end_at + (self._line_end_width if self.end > self.text_end else 0):
+            if not self._is_mixed or self.text_end == self.start:
+                return None
+        elif x >= line_end_at and not self._is_mixed:
+            return self.text_end
+        unit = self._line.xToCursor(x - self._origin, QTextLine.CursorPosition.CursorOnCharacter)
+        found = self._content.code_point(self._block_start + unit)
+        found = min(max(found, self.start), self.text_end - 1)
+        return found if found >= self.start else None
+
+    def _x(self, place: float) -> float:
+        whole = int(place)
+        if place == whole:
+            return self._at(whole)
+        first, last = self._at(whole), self._at(whole + 1)
+        return first + (last - first) * (place - whole)
+
+    def _x_behind(self, place: float) -> float:
+        """Return the far edge of what ends at a place: in mixed directions it is not where the next begins."""
+        last = int(place) - (place == int(place))
+        if last >= self.text_end or last < self.start:
+            return self._x(place)
+        far, near = self._edge(last, QTextLine.Edge.Trailing), self._edge(last, QTextLine.Edge.Leading)
+        return near + (far - near) * (place - last)
+
+    def _edge(self, code_point: int, edge: QTextLine.Edge) -> float:
+        return self._origin + _number(self._line.cursorToX(self._unit(code_point), edge))
+
+    def _unit(self, code_point: int) -> int:
+        return self._content.position(code_point) - self._block_start
+
+    def _at(self, code_point: int) -> float:
+        """Return where a code point begins; inside a cluster drawn as one, its share of the cluster."""
+        if code_point > self.text_end:
+            return self._at(self.text_end) + self._line_end_width
+        # A space that hangs out of the line is said to have no width.
+        if code_point == self.text_end > self.start and self._content.shown[code_point - 1] == " ":
+            return self._at(code_point - 1) + self._space
+        unit = self._unit(code_point)
+        # An empty line has no valid position at all, so the ends are asked for first.
+        if code_point in (self.start, self.text_end) or self._layout.isValidCursorPosition(unit):
+            return self._origin + _number(self._line.cursorToX(unit))
+        before, behind = self._layout.previousCursorPosition(unit), self._layout.nextCursorPosition(unit)
+        first, last = (_number(self._line.cursorToX(place)) for place in (before, behind))
+        return self._origin + first + (last - first) * (unit - before) / (behind - before)
+
+
+def lines_between(
+    document: QTextDocument, content: DocumentText, top: float, bottom: float, space: float, line_end_width: float
+) -> Iterator[PlacedLine]:
+    """Yield the lines that touch a stretch of height, from above to below; top, bottom: document coordinates.
+
+    space: the width of a space; line_end_width: of the sign for a line end
+    """
+    layout = document.documentLayout()
+    block = document.findBlock(max(0, layout.hitTest(QPointF(0, max(0.0, top)), Qt.HitTestAccuracy.FuzzyHit)))
+    while block.isValid():
+        corner_y = layout.blockBoundingRect(block).y()
+        if corner_y > bottom:
+            return
+        text_layout = block.layout()
+        origin = text_layout.position().y()
+        numbers = range(text_layout.lineCount())
+        # A paragraph may be thousands of lines long.
+        first = bisect_right(numbers, top - origin, key=lambda number: _bottom(text_layout.lineAt(number)))
+        for number in numbers[first:]:
+            line = text_layout.lineAt(number)
+            if origin + line.y() > bottom:
+                return
+            yield PlacedLine(block, line, content, space, line_end_width)
+        block = block.next()
+
+
+def _bottom(line: QTextLine) -> float:
+    return line.y() + line.height()
+
+
+def _number(x: object) -> float:
+    """Take the place from what cursorToX returns: PySide gives (place, cursor position), its stubs a number."""
+    return x[0] if isinstance(x, tuple) else x  # type: ignore[return-value]  # a float in both cases
