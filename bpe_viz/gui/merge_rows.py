@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QRect, QRectF, Qt, Slot
+from PySide6.QtCore import QRect, Qt, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QPainter
 
 from bpe_viz.engine.types import Frame, Merge, Pair
@@ -19,14 +19,16 @@ from bpe_viz.gui.symbol_texts import LONGEST_CHIP, LONGEST_IN_TOOLTIP, describe_
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.workspace import Workspace
 
-NUMBER_LEFT, LEAST_NUMBER_WIDTH, NUMBER_GAP = 8, 32, 12
-COUNT_RIGHT, TIES_RIGHT = 56, 12
+NUMBER_LEFT, LEAST_NUMBER_WIDTH, NUMBER_GAP = 12, 28, 10
+COUNT_RIGHT, TIES_RIGHT = 52, 12
+ARROW_GAP = 6
 BAR_WIDTH = 3
 ARROW = "→"
 NEXT_ROWS = 2
 """So many rows after the cursor's stay in view when stepping: what comes is seen before it is merged."""
 
-_CHIP_LIMITS = (LONGEST_CHIP, 16, 8, 4, 2)
+_CHIP_LIMITS = (LONGEST_CHIP, 16, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2)
+_REMEMBERED_ROWS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,9 @@ class MergeRows(RowView):
         super().__init__(look)
         self.workspace = workspace
         self._position: int | None = None
-        self._widest = 1
         self._pointed_rank: int | None = None
+        self._placed_rows: dict[int, list[_Placed]] = {}
+        self._placed_for = (0, 0, 0)
         self._is_own_selection = False
         workspace.corpus_changed.connect(self._start_again)
         workspace.frontier_changed.connect(self._show_frontier)
@@ -104,7 +107,8 @@ class MergeRows(RowView):
     def _content(self, symbol: int) -> tuple[bytes, bool]:
         """Return the bytes of a symbol, and whether it ends a word; of the token to come as well."""
         timeline, frame = self.workspace.timeline, self.workspace.frame
-        assert timeline is not None  # there are no rows without one
+        if timeline is None:
+            raise IndexError(f"no symbol {symbol}")
         symbols = timeline.symbols
         if symbol < len(symbols):
             return symbols.content(symbol), symbols.ends_word(symbol)
@@ -117,7 +121,10 @@ class MergeRows(RowView):
         timeline = self.workspace.timeline
         content, ends_word = self._content(symbol)
         marker = timeline.base.marker if timeline is not None and ends_word else ""
-        return shortened(visible_parts(content, marker), limit)
+        parts = visible_parts(content, marker)
+        cut = shortened(parts, limit)
+        # Where room is short the length behind a cut token is left to the tooltip.
+        return cut[:-1] if cut != parts and limit < LONGEST_CHIP else cut
 
     @staticmethod
     def _replaced(merge: Merge) -> str:
@@ -133,6 +140,7 @@ class MergeRows(RowView):
     @Slot(object)
     def _start_again(self, corpus: object) -> None:
         self._position = None
+        self._placed_rows.clear()
         self.set_current(None)
         self.scroll_to(0)
         self._show_frontier(self.workspace.frontier)
@@ -226,29 +234,32 @@ class MergeRows(RowView):
 
     def _placed(self, merge: Merge) -> list[_Placed]:
         """Place the three chips; symbols are cut shorter until they fit before the count."""
-        room = self._count_left(merge) - self.look.px(8)
-        placed: list[_Placed] = []
-        for limit in _CHIP_LIMITS:
-            placed = self._placed_with(merge, limit)
-            if placed[-1].right <= room:
-                break
-        return placed
+        key = (self.viewport().width(), self._chips_left, self.look.generation)
+        if key != self._placed_for or len(self._placed_rows) >= _REMEMBERED_ROWS:
+            self._placed_rows.clear()
+            self._placed_for = key
+        if merge.rank not in self._placed_rows:
+            room = self._count_left(merge) - self.look.px(8)
+            for limit in _CHIP_LIMITS:
+                placed = self._placed_with(merge, limit)
+                if placed[-1].right <= room:
+                    break
+            self._placed_rows[merge.rank] = placed
+        return self._placed_rows[merge.rank]
 
     def _placed_with(self, merge: Merge, limit: int) -> list[_Placed]:
         look, x = self.look, self._chips_left
         placed = []
         for symbol in (merge.left, merge.right, merge.token):
-            if symbol == merge.token:
-                x += self._arrow_room
             parts = self._parts(symbol, limit)
             width = chip_width(look, parts)
             placed.append(_Placed(symbol, parts, x, x + width))
-            x += width + look.px(GAP)
+            x += width + (look.px(GAP) if len(placed) == 1 else self._arrow_room)
         return placed
 
     @property
     def _arrow_room(self) -> int:
-        return round(self.look.ui_metrics().horizontalAdvance(ARROW)) + 2 * self.look.px(6)
+        return round(self.look.ui_metrics().horizontalAdvance(ARROW)) + 2 * self.look.px(ARROW_GAP)
 
     # --- painting ---
 
@@ -289,8 +300,10 @@ class MergeRows(RowView):
             self.paint_ground(painter, box, fill, has_keyboard)
         if is_cursor:
             # Beside the fill, so that the row is also told without colour.
-            bar = QRectF(self.look.px(4), box.y() + 0.5, self.look.px(BAR_WIDTH), box.height() - 1)
-            painter.fillRect(bar, self.look.brush("next"))
+            painter.save()
+            painter.setClipRect(QRect(self.look.px(4), box.y(), self.look.px(BAR_WIDTH), box.height()))
+            self.paint_ground(painter, box, "next")
+            painter.restore()
 
     def _paint_chips(
         self,
@@ -311,22 +324,17 @@ class MergeRows(RowView):
             if chip.symbol == token and style != ChipStyle.MADE:
                 style = ChipStyle.SELECTED
             paint_chip(painter, look, chip.left, top, chip.parts, style)
-        right = chips[1].right + look.px(GAP)
         painter.setFont(look.ui_font())
         painter.setPen(look.pen("faint" if is_later else "dim"))
-        arrow = QRect(right, box.y(), self._arrow_room, box.height())
+        arrow = QRect(chips[1].right, box.y(), self._arrow_room, box.height())
         painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), ARROW)
 
-    def _paint_number(
-        self, painter: QPainter, box: QRect, text: str, role: Role, font: QFont | None = None
-    ) -> None:
+    def _paint_number(self, painter: QPainter, box: QRect, text: str, role: Role, font: QFont | None = None) -> None:
         painter.setFont(font or self.look.ui_font())
         painter.setPen(self.look.pen(role))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
 
-    def _paint_notes(
-        self, painter: QPainter, merge: Merge, chips_right: int, box: QRect, is_later: bool
-    ) -> None:
+    def _paint_notes(self, painter: QPainter, merge: Merge, chips_right: int, box: QRect, is_later: bool) -> None:
         look, small = self.look, self.look.ui_font(0.85)
         role: Role = "faint" if is_later else "dim"
         if ties := self._ties(merge):

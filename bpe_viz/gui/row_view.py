@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPalette,
     QResizeEvent,
     QShowEvent,
     QWheelEvent,
@@ -62,6 +63,8 @@ class RowView(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+        self.setAutoFillBackground(True)
         self.viewport().setMouseTracking(True)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         look.changed.connect(self._fit_look)
@@ -269,14 +272,17 @@ class RowView(QAbstractScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that are to be painted anew."""
         painter = QPainter(self.viewport())
-        painter.fillRect(event.rect(), self.look.brush("panel"))
-        if self._n_rows == 0:
-            self._paint_words(painter, self.empty_text())
-        for row in self.visible_rows:
-            box = self.row_box(row)
-            if box.intersects(event.rect()):
-                self.paint_row(painter, row, box)
-        painter.end()
+        # An error in a row must not leave the painter open: Qt would abort the program.
+        try:
+            painter.fillRect(event.rect(), self.look.brush("panel"))
+            if self._n_rows == 0:
+                self._paint_words(painter, self.empty_text())
+            for row in self.visible_rows:
+                box = self.row_box(row)
+                if box.intersects(event.rect()):
+                    self.paint_row(painter, row, box)
+        finally:
+            painter.end()
 
     def _paint_words(self, painter: QPainter, text: str) -> None:
         side = self.look.px(16)

@@ -29,6 +29,7 @@ SPARE_ROWS = 8
 """So many rows above and below the view are split as well, so that scrolling finds them ready."""
 
 _PLAIN_BYTES = 400
+_MANY = 1000
 _REMEMBERED_SYMBOLS = 1 << 14
 
 
@@ -228,7 +229,7 @@ class WordRows(RowView):
             x += width + gap
         left_out = len(split) - first - len(edges)
         if left_out:
-            note = self._note_width(f"… {left_out:,} more symbols")
+            note = self._note_width(_said_of_rest(left_out))
             while len(edges) > 1 and edges[-1][1] + gap + note > room:
                 edges.pop()
         return edges
@@ -273,8 +274,8 @@ class WordRows(RowView):
                 chip = QRect(one.left, top, one.right - one.left, chip_height(look))
                 self._paint_ring(painter, chip, "ink", 0)
         if layout.after:
-            note = f"… {layout.after:,} more {'symbol' if layout.after == 1 else 'symbols'}"
-            self._paint_note(painter, layout.places[-1].right + look.px(GAP), note, box)
+            x = layout.places[-1].right + look.px(GAP)
+            self._paint_note(painter, x, _said_of_rest(layout.after), box)
         if row == self.current and self._symbol is not None and self.hasFocus():
             self._paint_ring(painter, self.symbol_box(row, self._symbol), "next", look.px(2))
 
@@ -450,6 +451,11 @@ class WordRows(RowView):
         """Return what a tooltip says at a point of the viewport."""
         row = self.row_at(place.y())
         return self.tooltip_at(row, place.x()) if row is not None else ""
+
+
+def _said_of_rest(left_out: int) -> str:
+    # Where few are left out, two more chips say more than the word does.
+    return f"… {left_out:,} more symbols" if left_out >= _MANY else f"… {left_out:,} more"
 
 
 class _Marks:

@@ -96,6 +96,10 @@ class MergeListPanel(Panel):
         self.find_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.find_field.selectAll()
 
+    def activate(self) -> None:
+        """Put the keyboard into the search."""
+        self.focus_find()
+
     @Slot()
     def _search_again(self) -> None:
         self._wanted = parse_wanted(self.find_field.text())

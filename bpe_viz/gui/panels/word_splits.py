@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
 
@@ -26,7 +26,7 @@ SORTS: dict[SortBy, str] = {
     "name": "by name",
 }
 
-FILTER_HINT = "Filter: w, [w], [w][est]"
+FILTER_HINT = "Filter: e [e] [e][s]"
 FILTER_HELP = """Show only the pre-tokens that hold
 est        this text
 [est]      this symbol, as split now
@@ -105,6 +105,11 @@ class WordSplitsPanel(Panel):
         return self._note.text() if self._note.isVisibleTo(self) else ""
 
     # --- sorting and filtering ---
+
+    def activate(self) -> None:
+        """Put the keyboard into the filter."""
+        self.filter_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter_field.selectAll()
 
     def sort_by(self, sort: SortBy) -> None:
         """List the pre-tokens in this order, from the top."""
