@@ -75,7 +75,7 @@ def _made(frame: Frame, options: TrainingOptions) -> list[Piece]:
 def _counted(merge: Merge) -> str:
     if merge.replacements == merge.count:
         return times(merge.count)
-    return f"{times(merge.count)} and replaced {times(merge.replacements)}, because its places overlap"
+    return f"{times(merge.count)} (replaced {times(merge.replacements)}: places overlap)"
 
 
 def _tie(merge: Merge, options: TrainingOptions) -> str:

@@ -35,6 +35,7 @@ class _Label(NamedTuple):
     """The pieces of a label from its right edge: offset, text, whether it is quiet."""
 
     pieces: tuple[tuple[float, str, bool], ...]
+    width: float
 
 
 class _Columns(NamedTuple):
@@ -120,18 +121,20 @@ class BarPainter:
 
     def _paint_label(self, painter: QPainter, row: BarRow, y: float) -> None:
         look, metrics = self._look, self._look.mono_metrics()
+        label = self._label(row)
         if row.mark == "next":
-            self._paint_pointer(painter, y)
+            self._paint_pointer(painter, self._columns.label_right - label.width, y)
         painter.setFont(look.mono_font())
         baseline = round(y + (self.row_height + metrics.ascent() - metrics.descent()) / 2)
         right = self._columns.label_right
-        for offset, text, is_quiet in self._label(row).pieces:
+        for offset, text, is_quiet in label.pieces:
             painter.setPen(look.pen("dim" if is_quiet else "ink"))
             painter.drawText(QPointF(right - offset, baseline), text)
 
-    def _paint_pointer(self, painter: QPainter, y: float) -> None:
-        """Point at the next pair, so that it is told without its colour."""
-        half, x = self._look.px(4), self._look.px(6)
+    def _paint_pointer(self, painter: QPainter, right: float, y: float) -> None:
+        """Point at the next pair from its left, so that it is told without its colour."""
+        half = self._look.px(4)
+        x = max(self._look.px(5), round(right) - 3 * half)
         middle = round(y + self.row_height / 2)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._look.brush("next"))
@@ -214,7 +217,7 @@ class BarPainter:
             offset -= gap if text == DOT and is_quiet else 0
             placed.append((offset, text, is_quiet))
             offset -= metrics.horizontalAdvance(text) + (gap if text == DOT and is_quiet else 0)
-        return _Label(tuple(placed))
+        return _Label(tuple(placed), width)
 
 
 def _cut(parts: Parts, limit: int) -> Parts:

@@ -95,7 +95,7 @@ def describe(row: BarRow) -> str:
     """Say in one line all that a row shows."""
     said = [f"{row.label}: counted {times(row.count)}"]
     if row.replacements is not None and row.replacements != row.count:
-        said.append(f"replaced {times(row.replacements)}, because its places overlap")
+        said.append(f"replaced {times(row.replacements)}, because places overlap")
     if row.is_new:
         said.append("new since the last merge")
     elif row.change:

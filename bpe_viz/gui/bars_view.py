@@ -304,7 +304,9 @@ class BarsView(QAbstractScrollArea):
         said: list[str] = []
         if selected in self._row_of:
             said.append("Selected: " + describe(self._rows[self._row_of[selected]]))
-        said += [describe(row) for row in self._rows[:DEFAULT_TOP] if row.mark != "plain"]
+        said += [describe(row) for row in self._rows if row.mark == "next"]
+        if tied := sum(row.mark == "tied" for row in self._rows):
+            said.append(f"Tied with it, but not the winner: {tied:,} of the pairs shown")
         if not self._rows:
             said = [why_empty(self._frame, self._workspace.options.training)]
         self.setAccessibleDescription(". ".join(said))

@@ -19,12 +19,15 @@ from bpe_viz.gui.look import Look
 MOST_POINTS = 600
 """More than a plot has pixels across cannot be seen."""
 
+SHORT_AXIS = 1.7
+"""Decades below which the decades alone would be too few labels."""
+
 LINE_WIDTH = 2.0
 DOT = 6
 
 
 class _PlainAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type information
-    """A logarithmic axis that labels its decades 1, 10, 100, 1,000."""
+    """A logarithmic axis that labels its decades 1, 10, 100, 1,000, and a short one 2 and 5 as well."""
 
     def tickValues(self, least: float, most: float, size: float) -> list[tuple[float, list[float]]]:
         first, last = math.floor(least), math.ceil(most)
@@ -38,9 +41,10 @@ class _PlainAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no type 
         return [(1.0, decades), (0.1, between)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        if spacing < 1.0:
-            return [""] * len(values)
-        return [f"{10**value:,.0f}" for value in values]
+        numbers = [round(10**value) for value in values]
+        is_short = self.range[1] - self.range[0] < SHORT_AXIS
+        is_labelled = [spacing >= 1.0 or (is_short and str(number)[0] in "25") for number in numbers]
+        return [f"{number:,}" if yes else "" for number, yes in zip(numbers, is_labelled, strict=True)]
 
 
 class CountPlot(QWidget):
@@ -53,9 +57,10 @@ class CountPlot(QWidget):
         self._points: tuple[NDArray[np.float64], NDArray[np.float64]] = (np.empty(0), np.empty(0))
         self._is_curve = is_curve
         axes = {side: _PlainAxis(side) for side in ("bottom", "left")}
-        self._plot = pg.PlotWidget(axisItems=axes, background=None)
+        self._plot = pg.PlotWidget(axisItems=axes)
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
+        self._plot.setRange(xRange=(0.0, 1.0), yRange=(0.0, 1.0), padding=0.02)
         self._plot.setMouseEnabled(False, False)
         self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._plot.setFrameShape(self._plot.Shape.NoFrame)
@@ -85,6 +90,7 @@ class CountPlot(QWidget):
     def _fit_look(self) -> None:
         look = self._look
         self._layout.setContentsMargins(look.grid, look.grid, look.px(16), look.px(4))
+        self._plot.setBackground(look.colour("panel"))
         ink, next_colour = look.colour("dim"), look.colour("next")
         for side, title in zip(("bottom", "left"), self._titles, strict=True):
             axis = self._plot.getAxis(side)
@@ -92,7 +98,7 @@ class CountPlot(QWidget):
             axis.setTextPen(pg.mkPen(ink))
             axis.setTickFont(look.ui_font(0.9))
             axis.setStyle(tickLength=-look.px(5), tickTextOffset=look.px(6), hideOverlappingLabels=True)
-            axis.setGrid(False)
+            axis.enableAutoSIPrefix(False)
             axis.setLabel(title, **{"color": ink.name(), "font-size": f"{look.ui_font(0.9).pointSizeF()}pt"})
         if self._is_curve:
             self._item.setPen(pg.mkPen(next_colour, width=LINE_WIDTH * look.zoom))

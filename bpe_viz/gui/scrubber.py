@@ -64,14 +64,16 @@ class Scrubber(QWidget):
 
     def curve(self) -> list[QPointF]:
         """Return the corners of the curve, in pixels of this widget; at most one a pixel."""
-        timeline, track = self._workspace.timeline, self._track()
-        if timeline is None:
+        timeline, corpus, track = self._workspace.timeline, self._workspace.corpus, self._track()
+        if timeline is None or corpus is None:
             return []
         tokens = timeline.tokens_curve()
         last = max(self._workspace.last_position, len(tokens) - 1, 1)
         columns = max(2, min(len(tokens), round(track.width() * (len(tokens) - 1) / last) + 1))
         positions = np.unique(np.linspace(0, len(tokens) - 1, columns).round().astype(np.int64))
-        heights = tokens[positions] / max(1, int(tokens[0]))
+        # The bottom is where every pre-token would be one token: it stays while training goes on.
+        fewest = corpus.n_pretokens
+        heights = (tokens[positions] - fewest) / max(1, int(tokens[0]) - fewest)
         inset = CURVE_WIDTH
         x = track.left() + positions / last * track.width()
         y = track.bottom() - inset - heights * (track.height() - 2 * inset)

@@ -29,7 +29,6 @@ TYPE = 1.15
 MARGIN, LINE_GAP = 12, 6
 
 _STYLES = {"taken": ChipStyle.PLAIN, "made": ChipStyle.MADE, "next": ChipStyle.NEXT}
-_TONES: dict[str, str] = {"plain": "ink", "strong": "ink", "quiet": "dim"}
 
 
 class _Item(NamedTuple):
@@ -57,8 +56,8 @@ class SentenceView(QWidget):
         self._placed: list[_Item] = []
         self._lines = 1
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        look.changed.connect(self._fit_look)
-        self._fit_look()
+        look.changed.connect(self.forget_lines)
+        self.forget_lines()
 
     def show_sentence(self, pieces: Sequence[Piece], symbols: SymbolTable) -> None:
         """Show another sentence; symbols: knows those named in it."""
@@ -88,8 +87,7 @@ class SentenceView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the lines anew for another width."""
         if event.size().width() != event.oldSize().width():
-            self._lines = 1
-            self._place()
+            self.forget_lines()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy the sentence."""
@@ -117,7 +115,8 @@ class SentenceView(QWidget):
         painter.end()
 
     @Slot()
-    def _fit_look(self) -> None:
+    def forget_lines(self, _: object = None) -> None:
+        """Take no more lines than the sentence needs now."""
         self._lines = 1
         self._place()
 
@@ -138,8 +137,7 @@ class SentenceView(QWidget):
             for item in unit:
                 self._placed.append(item._replace(x=x, line=line))
                 x += item.width
-        if line + 1 > self._lines or not self._placed:
-            self._lines = line + 1
+        self._lines = max(self._lines, line + 1)
         if self.minimumHeight() != self.sizeHint().height():
             self.setFixedHeight(self.sizeHint().height())
         self.update()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QButtonGroup, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.bars_view import DEFAULT_TOP, BarsView
@@ -70,7 +70,7 @@ class HistogramPanel(Panel):
         shown: QWidget = self.bars if view == "bars" else self._plot(view)
         self._views.setCurrentWidget(shown)
         self._views.setFocusProxy(shown)
-        self.how_many.setEnabled(view == "bars")
+        self.how_many.setVisible(view == "bars")
         self._plot_later()
 
     def figure(self) -> QWidget:
@@ -86,6 +86,10 @@ class HistogramPanel(Panel):
 
     def _make_tabs(self) -> dict[View, QToolButton]:
         group = QButtonGroup(self)
+        switch = QWidget()
+        row = QHBoxLayout(switch)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
         tabs: dict[View, QToolButton] = {}
         for view, (title, meaning) in _VIEWS.items():
             tab = QToolButton()
@@ -96,9 +100,10 @@ class HistogramPanel(Panel):
             tab.setProperty("role", "flat")
             tab.clicked.connect(lambda _=False, view=view: self.show_view(view))
             group.addButton(tab)
-            self.add_to_heading(tab, after_stretch=False)
+            row.addWidget(tab)
             tabs[view] = tab
         tabs["bars"].setChecked(True)
+        self.add_to_heading(switch, after_stretch=False)
         return tabs
 
     def _make_how_many(self) -> QToolButton:
@@ -114,6 +119,8 @@ class HistogramPanel(Panel):
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setProperty("role", "flat")
         button.setText("no pairs")
+        # Its text grows with the counts: it must not push the panel wider while merges play.
+        button.setMinimumWidth(self.look.px(64))
         button.setToolTip("How many of the most frequent pairs are shown; as many as fit always are")
         self.add_to_heading(button)
         return button
@@ -139,6 +146,7 @@ class HistogramPanel(Panel):
         """Ask for the counts, unless an answer is on its way: a newer question would drop it."""
         now = time.monotonic()
         if self._asked_at is not None and now - self._asked_at < _LATEST_ANSWER_SECONDS:
+            self._plot_timer.start()
             return
         self._asked_at = now
         self._is_plot_old = False
@@ -146,6 +154,7 @@ class HistogramPanel(Panel):
 
     def _show_counts(self, counts: NDArray[np.int64]) -> None:
         self._asked_at = None
+        self._plot_timer.stop()
         if self._view in self.plots:
             self.plots[self._view].show_counts(counts)
         if self._is_plot_old:

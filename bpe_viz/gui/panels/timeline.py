@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QActionGroup, QKeyEvent
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QPushButton,
     QSizePolicy,
@@ -18,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from bpe_viz.engine.narration import why_no_next
-from bpe_viz.gui.activity_row import ActivityRow
+from bpe_viz.gui.activity_row import MILLISECONDS_UNTIL_SHOWN, ActivityRow
+from bpe_viz.gui.go_to_popup import GoToPopup
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.scrubber import Scrubber
@@ -27,7 +26,7 @@ from bpe_viz.gui.transport import TransportButton
 from bpe_viz.gui.workspace import Activity, Workspace
 
 TITLE = "Timeline"
-HEIGHT, SLIM_ROW = 72, 26
+HEIGHT, SLIM_ROW = 76, 28
 RIGHT_COLUMN = 152
 
 
@@ -50,6 +49,11 @@ class TimelinePanel(Panel):
         self.speed = self._make_speed()
         self.go_to = QToolButton()
         self._popup: GoToPopup | None = None
+        # Between opening and training, and between two trainings, there is a moment of neither.
+        self._stopped_timer = QTimer(self)
+        self._stopped_timer.setSingleShot(True)
+        self._stopped_timer.setInterval(MILLISECONDS_UNTIL_SHOWN)
+        self._stopped_timer.timeout.connect(self._show_stopped)
         self._build()
         self._connect()
         self._fit_look()
@@ -171,25 +175,36 @@ class TimelinePanel(Panel):
         playing = "Pause" if workspace.is_playing else "Play from the start" if at_end else "Play"
         self.play.explain(playing, "Space", no_corpus or (None if last else at_end))
         self.go_to.setEnabled(last > 0)
-        self._show_stopped()
+        self._follow_stop()
 
     @Slot(object)
     def show_activity(self, activity: Activity | None) -> None:
         """Show how far long work is, in room that the scrubber gives."""
         self.activity.show_activity(activity)
-        self._show_stopped()
+        self._follow_stop()
 
     def _why_at_end(self) -> str:
         frame = self.workspace.frame
         why = None if frame is None else why_no_next(frame, self.workspace.options.training)
         return why or "This is the end of the training."
 
-    def _show_stopped(self) -> None:
+    @property
+    def _is_stopped(self) -> bool:
         workspace = self.workspace
-        is_short = workspace.frontier < workspace.last_position
-        is_idle = not workspace.is_training and self.activity.isHidden()
-        self.stopped.say(workspace.frontier, workspace.last_position)
-        self.stopped.setVisible(is_short and is_idle and workspace.timeline is not None)
+        is_short = workspace.timeline is not None and workspace.frontier < workspace.last_position
+        return is_short and not workspace.is_training
+
+    def _follow_stop(self) -> None:
+        if not self._is_stopped:
+            self._stopped_timer.stop()
+            self.stopped.hide()
+        elif self.stopped.isHidden() and not self._stopped_timer.isActive():
+            self._stopped_timer.start()
+
+    @Slot()
+    def _show_stopped(self) -> None:
+        self.stopped.say(self.workspace.frontier, self.workspace.last_position)
+        self.stopped.setVisible(self._is_stopped)
 
     @Slot()
     def _train_on(self) -> None:
@@ -220,7 +235,7 @@ class TimelinePanel(Panel):
         self._right.setContentsMargins(look.px(8), 0, 0, 0)
         self._right.setSpacing(0)
         self.count.setFont(look.ui_font(1.15))
-        self.count.setIndent(look.px(6))
+        self.count.setContentsMargins(look.px(6) + 1, 0, 0, 0)  # in line with the text of the buttons below
         self.count.setMinimumWidth(look.px(RIGHT_COLUMN))
         for row in (self.activity, self.stopped):
             row.setFixedHeight(look.px(SLIM_ROW))
@@ -247,83 +262,6 @@ class _StoppedRow(QWidget):
         """Say how far training got."""
         self._text.setText(f"Training stopped at merge {frontier:,} of {target:,}.")
         self.train_on.setToolTip(f"Train the other {max(0, target - frontier):,} merges")
-
-
-class GoToPopup(QFrame):
-    """A field for the number of a merge; Enter goes there, Escape leaves."""
-
-    def __init__(self, workspace: Workspace, look: Look, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("popup")
-        self._workspace = workspace
-        self._look = look
-        last = workspace.last_position
-        label = QLabel("Go to merge")
-        self.field = QLineEdit()
-        self.field.setPlaceholderText(f"0 to {last:,}")
-        self.field.setAccessibleName(f"Go to merge, 0 to {last:,}")
-        self.field.setFixedWidth(look.px(120))
-        self.note = QLabel()
-        self.note.setProperty("role", "dim")
-        self.note.hide()
-        row = QHBoxLayout()
-        row.addWidget(label)
-        row.addWidget(self.field)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
-        column.addLayout(row)
-        column.addWidget(self.note)
-        self.field.returnPressed.connect(self._go)
-        self.field.textEdited.connect(self._retract)
-
-    def open_above(self, button: QWidget) -> None:
-        """Show the field above a button, and give it the keys."""
-        self.adjustSize()
-        corner = button.mapToGlobal(QPoint(button.width() - self.width(), -self.height() - self._look.px(4)))
-        self.move(corner)
-        self.show()
-        self.field.setFocus()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave on Escape."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.close()
-        else:
-            super().keyPressEvent(event)
-
-    @Slot()
-    def _go(self) -> None:
-        position = position_in(self.field.text())
-        last = self._workspace.last_position
-        if position is None or not 0 <= position <= last:
-            self._refuse(f"Type a number from 0 to {last:,}.")
-            return
-        self._workspace.pause()
-        self._workspace.seek(position)
-        self.close()
-
-    def _refuse(self, why: str) -> None:
-        self.note.setText(why)
-        self.note.show()
-        self._mark(is_wrong=True)
-
-    @Slot()
-    def _retract(self) -> None:
-        self.note.hide()
-        self._mark(is_wrong=False)
-
-    def _mark(self, *, is_wrong: bool) -> None:
-        self.field.setProperty("role", "error" if is_wrong else "")
-        self.field.style().unpolish(self.field)
-        self.field.style().polish(self.field)
-        self.adjustSize()
-
-
-def position_in(text: str) -> int | None:
-    """Read a whole number, thousands marks allowed; None if it is none."""
-    digits = "".join(character for character in text if character not in ",.'’_ \u00a0\u2009\u202f")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 PANEL = PanelSpec("timeline", TITLE, TimelinePanel, "bottom", 0, 0)

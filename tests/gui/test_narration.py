@@ -1,0 +1,147 @@
+"""The sentence says what facts/worked_examples.md derives by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from bpe_viz.engine.corpus import PretokenCounts
+from bpe_viz.engine.narration import Named, narrate, sentence, why_no_next
+from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.trainer import Trainer
+from bpe_viz.engine.types import TrainingOptions
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.panels.narration import NarrationPanel
+from bpe_viz.gui.workspace import Workspace
+from tests.gui.worked import open_workspace, seek
+
+WORDS = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+CHARACTERS = TrainingOptions(base="characters", merges=7)
+
+
+def said(words: dict[str, int], options: TrainingOptions, position: int) -> str:
+    trainer = Trainer(PretokenCounts.from_counter(words), options)
+    trainer.train_to()
+    frame = Reader(trainer.timeline).frame(position)
+    return sentence(narrate(frame, options), frame.symbols)
+
+
+@pytest.mark.parametrize(
+    ("position", "expected"),
+    [
+        (0, "No merge yet.  Next: e + s, counted 9."),
+        (
+            1,
+            "Merge 1  e + s → es was counted 9 times, the highest count; "
+            "2 pairs tied and the first in order won.  Next: es + t, counted 9.",
+        ),
+        (2, "Merge 2  es + t → est was counted 9 times, the highest count, with no tie.  Next: l + o, counted 7."),
+        (
+            3,
+            "Merge 3  l + o → lo was counted 7 times, the highest count; "
+            "2 pairs tied and the first in order won.  Next: lo + w, counted 7.",
+        ),
+        (
+            5,
+            "Merge 5  e + w → ew was counted 6 times, the highest count; "
+            "3 pairs tied and the first in order won.  Next: ew + est, counted 6.",
+        ),
+        (
+            7,
+            "Merge 7  n + ewest → newest was counted 6 times, the highest count, with no tie.  "
+            "Training ends here: the target of 7 merges is reached.",
+        ),
+    ],
+)
+def test_the_worked_example_is_told_merge_by_merge(position: int, expected: str) -> None:
+    assert said(WORDS, CHARACTERS, position) == expected
+
+
+def test_overlapping_places_are_told_beside_the_count() -> None:
+    options = TrainingOptions(base="characters")
+    assert said({"aaaa": 1}, options, 0) == "No merge yet.  Next: a + a, counted 3, to be replaced 2 times."
+    assert "a + a → aa was counted 3 times (replaced 2 times: places overlap)" in said({"aaaa": 1}, options, 1)
+    assert "was counted 2 times (replaced once: places overlap)" in said({"aaa": 1}, options, 1)
+
+
+def test_every_reason_to_stop_is_told_with_its_number() -> None:
+    to_the_end = TrainingOptions(base="characters")
+    assert said({"ab": 4}, to_the_end, 1).endswith(
+        "Training ends here: no pair is left, every pre-token is one token (4 in all)."
+    )
+    floor = TrainingOptions(base="characters", min_count=4)
+    assert said({"ab": 4, "cd": 3}, floor, 1).endswith(
+        "Training ends here: the most frequent pair, c + d, is counted 3 times, below the least count of 4."
+    )
+    one = TrainingOptions(base="characters", merges=1)
+    assert said({"ab": 4, "cd": 3}, one, 1).endswith("the target of 1 merge is reached.")
+    short = TrainingOptions(base="characters", max_token_length=2)
+    assert said({"abc": 4}, short, 1).endswith("no pair is left that makes a token of at most 2 base symbols.")
+
+
+def test_the_reason_alone_is_one_short_sentence() -> None:
+    trainer = Trainer(PretokenCounts.from_counter(WORDS), CHARACTERS)
+    trainer.train_to()
+    reader = Reader(trainer.timeline)
+    assert why_no_next(reader.frame(7), CHARACTERS) == "The target of 7 merges is reached."
+    assert why_no_next(reader.frame(3), CHARACTERS) is None
+
+
+def test_invisible_symbols_and_markers_are_shown() -> None:
+    options = TrainingOptions(base="characters", end_of_word="separate", merges=1)
+    assert said({" ": 3}, options, 1).startswith("Merge 1  ␣ + </w> → ␣</w> was counted 3 times")
+
+
+def test_symbols_carry_what_they_are() -> None:
+    trainer = Trainer(PretokenCounts.from_counter(WORDS), CHARACTERS)
+    trainer.train_to()
+    named = [piece for piece in narrate(Reader(trainer.timeline).frame(3), CHARACTERS) if isinstance(piece, Named)]
+    # Ids of facts/worked_examples.md: l 3, o 5, lo 12, w 9.
+    assert named == [Named(3, "taken"), Named(5, "taken"), Named(12, "made"), Named(12, "next"), Named(9, "next")]
+
+
+@pytest.fixture
+def workspace(qtbot: QtBot) -> Iterator[Workspace]:
+    with open_workspace(qtbot) as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, workspace: Workspace, look: Look) -> NarrationPanel:
+    panel = NarrationPanel(workspace, look)
+    qtbot.addWidget(panel)
+    panel.resize(1200, 40)
+    panel.show()
+    return panel
+
+
+def test_the_panel_says_the_sentence_and_names_itself_by_it(
+    qtbot: QtBot, workspace: Workspace, panel: NarrationPanel
+) -> None:
+    seek(qtbot, workspace, 3)
+    assert panel.text.startswith("Merge 3  l + o → lo was counted 7 times")
+    assert panel.view.accessibleName() == panel.text
+    panel.view.copy_text()
+    assert QGuiApplication.clipboard().text() == panel.text
+
+
+def test_the_hint_goes_with_the_first_step(qtbot: QtBot, workspace: Workspace, panel: NarrationPanel) -> None:
+    assert panel.text.endswith("Press Right for the next merge.")
+    seek(qtbot, workspace, 1)
+    seek(qtbot, workspace, 0)
+    assert "Press Right" not in panel.text
+
+
+def test_a_narrow_panel_breaks_the_sentence_and_stays_as_high(
+    qtbot: QtBot, workspace: Workspace, panel: NarrationPanel
+) -> None:
+    seek(qtbot, workspace, 3)
+    assert panel.view.lines == 1
+    panel.resize(420, 40)
+    qtbot.waitUntil(lambda: panel.view.lines > 1)
+    lines, height = panel.view.lines, panel.view.height()
+    seek(qtbot, workspace, 0)
+    assert (panel.view.lines, panel.view.height()) == (lines, height)
