@@ -224,7 +224,8 @@ class MergeRows(RowView):
         return max(self.look.px(LEAST_NUMBER_WIDTH), round(width) + 1)
 
     @property
-    def _chips_left(self) -> int:
+    def chips_left(self) -> int:
+        """Where the chips begin, in the viewport."""
         return self.look.px(NUMBER_LEFT) + self._number_width + self.look.px(NUMBER_GAP)
 
     def _count_left(self, merge: Merge) -> int:
@@ -234,7 +235,7 @@ class MergeRows(RowView):
 
     def _placed(self, merge: Merge) -> list[_Placed]:
         """Place the three chips; symbols are cut shorter until they fit before the count."""
-        key = (self.viewport().width(), self._chips_left, self.look.generation)
+        key = (self.viewport().width(), self.chips_left, self.look.generation)
         if key != self._placed_for or len(self._placed_rows) >= _REMEMBERED_ROWS:
             self._placed_rows.clear()
             self._placed_for = key
@@ -248,7 +249,7 @@ class MergeRows(RowView):
         return self._placed_rows[merge.rank]
 
     def _placed_with(self, merge: Merge, limit: int) -> list[_Placed]:
-        look, x = self.look, self._chips_left
+        look, x = self.look, self.chips_left
         placed = []
         for symbol in (merge.left, merge.right, merge.token):
             parts = self._parts(symbol, limit)
