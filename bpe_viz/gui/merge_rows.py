@@ -62,6 +62,7 @@ class MergeRows(RowView):
         self.workspace = workspace
         self._position: int | None = None
         self._pointed_rank: int | None = None
+        self._hit: int | None = None
         self._placed_rows: dict[int, list[_Placed]] = {}
         self._placed_for = (0, 0, 0)
         self._is_own_selection = False
@@ -205,10 +206,17 @@ class MergeRows(RowView):
         is_next = following is not None and (following.left, following.right) == tuple(pair)
         return following.rank if following is not None and is_next else None
 
-    def select_row(self, row: int) -> None:
-        """Bring a row into view and select the token that it makes."""
+    def show_hit(self, row: int | None) -> None:
+        """Mark what a search found, and bring it into view; None: nothing is searched for."""
+        self._hit = row
+        if row is not None:
+            self.bring_into_middle(row)
+        self.viewport().update()
+
+    def select_hit(self, row: int) -> None:
+        """Mark a row and select the token that it makes."""
+        self.show_hit(row)
         self.set_current(row)
-        self.bring_into_middle(row)
         self._select(Selection(token=self._merge(row).token))
 
     def _select(self, selection: Selection | None) -> None:
@@ -294,7 +302,7 @@ class MergeRows(RowView):
         self._paint_notes(painter, merge, chips[-1].right, box, is_later)
 
     def _paint_ground_of(self, painter: QPainter, row: int, box: QRect, is_cursor: bool) -> None:
-        is_pointed_at = row == self._pointed_rank
+        is_pointed_at = row in (self._pointed_rank, self._hit)
         has_keyboard = row == self.current and self.hasFocus()
         if is_cursor or is_pointed_at or has_keyboard:
             fill: Role = "selection" if is_cursor else "hover"
@@ -370,7 +378,7 @@ class MergeRows(RowView):
             self.press(self.current, 0)
 
     def current_moved(self) -> None:
-        """Select the token of the keyboard's row."""
+        """Say the keyboard's row to who listens."""
         if self.current is not None:
             self.setAccessibleDescription(self.tooltip_at(self.current, 0))
 

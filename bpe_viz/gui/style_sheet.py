@@ -105,6 +105,8 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit {
 }
 QAbstractSpinBox QLineEdit { padding-left: ${half}px; }
 QLineEdit, QPlainTextEdit, QTextEdit { placeholder-text-color: $dim; }
+QLineEdit { lineedit-clear-button-icon: url("$close"); }
+QLineEdit QToolButton { background: transparent; border: none; padding: 0; min-height: 0; }
 QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { background: $background; }
 QLineEdit[role="error"] { border-color: $error; }
 QPlainTextEdit, QTextEdit[role="symbols"] { font-family: $mono_families; font-size: ${mono_points}pt; }

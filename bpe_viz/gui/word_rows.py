@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QWheelEvent
 
-from bpe_viz.engine.types import Frame, Pair
+from bpe_viz.engine.types import Frame
 from bpe_viz.engine.visible import Parts, visible
 from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
 from bpe_viz.gui.look import Look
@@ -22,6 +19,7 @@ from bpe_viz.gui.symbol_texts import (
     text_of_symbol,
 )
 from bpe_viz.gui.theme import Role
+from bpe_viz.gui.word_layout import NOTE_SCALE, Marks, PlacedSymbol, RowLayout, edges_that_fit, note_width, said_of_rest
 from bpe_viz.gui.workspace import Rows, Workspace
 
 COUNT_LEFT, LEAST_COUNT_WIDTH, COUNT_GAP = 12, 40, 16
@@ -29,32 +27,7 @@ SPARE_ROWS = 8
 """So many rows above and below the view are split as well, so that scrolling finds them ready."""
 
 _PLAIN_BYTES = 400
-_MANY = 1000
 _REMEMBERED_SYMBOLS = 1 << 14
-
-
-class _Placed(NamedTuple):
-    """A symbol that is painted: its place in the split, and its edges in the viewport."""
-
-    place: int
-    symbol: int
-    style: ChipStyle
-    left: int
-    right: int
-    is_pointed_at: bool
-
-
-class _Layout(NamedTuple):
-    """What is painted of one row.
-
-    underlined: ranges of places [first, end) that the next merge takes
-    before, after: how many symbols are left out
-    """
-
-    places: tuple[_Placed, ...]
-    underlined: tuple[tuple[int, int], ...]
-    before: int
-    after: int
 
 
 class WordRows(RowView):
@@ -101,8 +74,7 @@ class WordRows(RowView):
         """Return for the rows in view which ranges of symbols are underlined: the next merge takes them."""
         layouts = [self._layout(place) for place in self.visible_rows]
         return [
-            [(first + layout.before, end + layout.before) for first, end in layout.underlined]
-            for layout in layouts
+            [(first + layout.before, end + layout.before) for first, end in layout.underlined] for layout in layouts
         ]
 
     def more_symbols(self, place: int) -> tuple[int, int]:
@@ -195,47 +167,30 @@ class WordRows(RowView):
             self._parts[symbol] = parts_of_symbol(frame.symbols, symbol)
         return self._parts[symbol]
 
-    def _layout(self, place: int) -> _Layout:
+    def _width(self, symbol: int, frame: Frame) -> int:
+        return chip_width(self.look, self._chip_parts(symbol, frame))
+
+    def _layout(self, place: int) -> RowLayout:
         """Place the symbols of a row that fit: the rest of a long one is neither measured nor painted."""
         split, frame = self._split(place), self.workspace.frame
         if split is None or frame is None:
-            return _Layout((), (), 0, 0)
+            return RowLayout((), (), 0, 0)
         first = min(self._first_of_current, len(split) - 1) if place == self.current else 0
-        x = self._chips_left + (self._note_width(f"{first:,} …") if first else 0)
-        fitting = self._fitting(split, first, x, frame)
-        marks = _Marks(frame, self.workspace.pointed_at, split, first, first + len(fitting))
+        x = self._chips_left + (note_width(self.look, f"{first:,} …") if first else 0)
+        room = self.viewport().width() - self.look.px(8)
+        fitting = edges_that_fit(self.look, len(split), first, x, room, lambda index: self._width(split[index], frame))
+        marks = Marks(frame, self.workspace.pointed_at, split, first, first + len(fitting))
         is_changed = self._corpus_row(place) in frame.changed
         places = []
         for index, (left, right) in enumerate(fitting, first):
             style = marks.style(index, is_changed)
-            places.append(_Placed(index, split[index], style, left, right, index in marks.pointed_at))
+            places.append(PlacedSymbol(index, split[index], style, left, right, index in marks.pointed_at))
         underlined = tuple(
             (index - first, index - first + 2)
             for index in marks.next_starts
             if index >= first and index + 2 - first <= len(places)
         )
-        return _Layout(tuple(places), underlined, first, len(split) - first - len(fitting))
-
-    def _fitting(self, split: tuple[int, ...], first: int, x: int, frame: Frame) -> list[tuple[int, int]]:
-        """Return the edges of the symbols that fit from x on, at least one of them."""
-        look, gap = self.look, self.look.px(GAP)
-        room = self.viewport().width() - look.px(8)
-        edges: list[tuple[int, int]] = []
-        for index in range(first, len(split)):
-            width = chip_width(look, self._chip_parts(split[index], frame))
-            if x + width > room and edges:
-                break
-            edges.append((x, x + width))
-            x += width + gap
-        left_out = len(split) - first - len(edges)
-        if left_out:
-            note = self._note_width(_said_of_rest(left_out))
-            while len(edges) > 1 and edges[-1][1] + gap + note > room:
-                edges.pop()
-        return edges
-
-    def _note_width(self, note: str) -> int:
-        return round(self.look.ui_metrics(0.9).horizontalAdvance(note)) + self.look.px(GAP)
+        return RowLayout(tuple(places), underlined, first, len(split) - first - len(fitting))
 
     # --- painting ---
 
@@ -275,7 +230,7 @@ class WordRows(RowView):
                 self._paint_ring(painter, chip, "ink", 0)
         if layout.after:
             x = layout.places[-1].right + look.px(GAP)
-            self._paint_note(painter, x, _said_of_rest(layout.after), box)
+            self._paint_note(painter, x, said_of_rest(layout.after), box)
         if row == self.current and self._symbol is not None and self.hasFocus():
             self._paint_ring(painter, self.symbol_box(row, self._symbol), "next", look.px(2))
 
@@ -303,7 +258,7 @@ class WordRows(RowView):
         return pretokens.data[start : min(end, start + _PLAIN_BYTES)].decode(errors="ignore").encode()
 
     def _paint_note(self, painter: QPainter, x: int, note: str, box: QRect) -> None:
-        painter.setFont(self.look.ui_font(0.9))
+        painter.setFont(self.look.ui_font(NOTE_SCALE))
         painter.setPen(self.look.pen("dim"))
         painter.drawText(box.adjusted(x, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), note)
 
@@ -320,7 +275,7 @@ class WordRows(RowView):
 
     # --- pointing ---
 
-    def _symbol_at(self, place: int, x: float) -> _Placed | None:
+    def _symbol_at(self, place: int, x: float) -> PlacedSymbol | None:
         return next((one for one in self._layout(place).places if one.left <= x < one.right), None)
 
     def _meant(self, place: int, x: float) -> Selection | None:
@@ -451,60 +406,3 @@ class WordRows(RowView):
         """Return what a tooltip says at a point of the viewport."""
         row = self.row_at(place.y())
         return self.tooltip_at(row, place.x()) if row is not None else ""
-
-
-def _said_of_rest(left_out: int) -> str:
-    # Where few are left out, two more chips say more than the word does.
-    return f"… {left_out:,} more symbols" if left_out >= _MANY else f"… {left_out:,} more"
-
-
-class _Marks:
-    """What is marked among the symbols [first, end) of one split.
-
-    next_starts: where a pair begins that the next merge takes
-    pointed_at: the places of the symbols that are pointed at
-    """
-
-    def __init__(
-        self, frame: Frame, pointed_at: Selection | None, split: tuple[int, ...], first: int, end: int
-    ) -> None:
-        self._split = split
-        self._made = frame.made.token if frame.made else None
-        following = frame.next
-        taken = Pair(following.left, following.right) if following else None
-        self.next_starts = list(_taken(taken, split, first, end)) if taken else []
-        self._next = {place for start in self.next_starts for place in (start, start + 1)}
-        self.pointed_at: set[int] = set()
-        if pointed_at is not None and pointed_at.token is not None:
-            self.pointed_at = {index for index in range(first, end) if split[index] == pointed_at.token}
-        elif pointed_at is not None and pointed_at.pair is not None:
-            starts = _taken(pointed_at.pair, split, first, end)
-            self.pointed_at = {place for start in starts for place in (start, start + 1)}
-
-    def style(self, index: int, is_changed: bool) -> ChipStyle:
-        """Return how a symbol is painted; what was just made and what comes next is said before all else."""
-        if is_changed and self._split[index] == self._made:
-            return ChipStyle.MADE
-        if index in self._next:
-            return ChipStyle.NEXT
-        return ChipStyle.SELECTED if index in self.pointed_at else ChipStyle.PLAIN
-
-
-def _taken(pair: Pair, split: tuple[int, ...], first: int, end: int) -> Iterator[int]:
-    """Yield where a merge takes a pair, left to right without overlap.
-
-    first, end: only pairs that have a symbol among these places
-    """
-    left, right = pair
-    index = max(0, first - 1)
-    if left == right:
-        # Which of the places of a run are taken hangs on where the run begins.
-        while index > 0 and split[index - 1] == left:
-            index -= 1
-    while index < min(end, len(split) - 1):
-        if split[index] == left and split[index + 1] == right:
-            if index >= first - 1:
-                yield index
-            index += 2
-        else:
-            index += 1

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPixmap
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPixmap, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -286,6 +286,29 @@ def test_a_word_of_70000_letters_is_painted_and_walked_in_part(open_panel: Open,
     assert before > 0
     assert before + after + len(panel.shown_rows()[1][1]) == 70_000
     assert not view.symbol_box(1, 29).isNull()
+
+
+@pytest.mark.parametrize(
+    ("angle", "modifiers", "is_slid", "is_scrolled"),
+    [
+        (QPoint(-120, 0), Qt.KeyboardModifier.NoModifier, True, False),
+        (QPoint(0, -120), Qt.KeyboardModifier.NoModifier, False, True),
+        (QPoint(0, -120), Qt.KeyboardModifier.ControlModifier, False, False),
+    ],
+)
+def test_the_wheel_scrolls_and_slides_long_rows_but_leaves_zooming_to_the_window(
+    open_panel: Open, angle: QPoint, modifiers: Qt.KeyboardModifier, is_slid: bool, is_scrolled: bool
+) -> None:
+    words = {"abcdefghij" * 700: 90} | {f"{number:02}": 50 - number for number in range(50)}
+    panel = open_panel(count_words(words, "Wheel"), merges=0)
+    view = panel.rows_view
+    place = QPointF(200, view.row_box(0).center().y())
+    phase = Qt.ScrollPhase.NoScrollPhase
+    wheel = QWheelEvent(place, place, QPoint(), angle, Qt.MouseButton.NoButton, modifiers, phase, False)
+    QApplication.sendEvent(view.viewport(), wheel)
+    assert (view.more_symbols(0)[0] > 0, view.offset > 0) == (is_slid, is_scrolled)
+    if is_scrolled:
+        assert view.offset == 3 * view.height_of_row()
 
 
 def test_a_million_rows_ask_only_for_those_in_view(open_panel: Open, qtbot: QtBot) -> None:

@@ -105,6 +105,7 @@ class MergeListPanel(Panel):
         self._wanted = parse_wanted(self.find_field.text())
         self._hits = []
         self._hit, self._is_hit_selected = None, False
+        self.rows_view.show_hit(None)
         timeline = self.workspace.timeline
         self._searched = len(timeline.base) if timeline else 0
         self._search_timer.stop()
@@ -132,7 +133,7 @@ class MergeListPanel(Panel):
         self._hits += (found - len(timeline.base)).tolist()
         if self._hit is None and self._hits:
             self._hit = 0
-            self.rows_view.set_current(self._hits[0])
+            self.rows_view.show_hit(self._hits[0])
         self._show_found()
 
     @Slot(int)
@@ -145,7 +146,7 @@ class MergeListPanel(Panel):
         elif self._is_hit_selected or step < 0:
             self._hit = (self._hit + step) % len(self._hits)
         self._is_hit_selected = True
-        self.rows_view.select_row(self._hits[self._hit])
+        self.rows_view.select_hit(self._hits[self._hit])
         self._show_found()
 
     def _show_found(self) -> None:
