@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QTextBlock, QTextDocument, QTextLine
 
-from bpe_viz.gui.document_text import DocumentText
+from bpe_viz.gui.document_text import HELD_SPACE, DocumentText
 
 # Hebrew to Arabic Extended, their presentation forms, and the right-to-left scripts of the first plane.
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+
+
+_EVEN = 0.5
 
 
 class PlacedLine:
@@ -23,9 +26,11 @@ class PlacedLine:
     """
 
     __slots__ = (
+        "_advance",
         "_block_start",
         "_content",
         "_is_mixed",
+        "_known",
         "_layout",
         "_line",
         "_line_end_width",
@@ -55,6 +60,19 @@ class PlacedLine:
         ends_block = line.textStart() + line.textLength() == block.length() - 1
         self.end = self.text_end + (ends_block and block.next().isValid())
         self._is_mixed = _RIGHT_TO_LEFT.search(content.shown, self.start, self.text_end) is not None
+        self._known: dict[int, float] = {}
+        self._advance = self._even_advance(content.shown[self.start : self.text_end])
+
+    def _even_advance(self, shown: str) -> float | None:
+        """Return how wide each character is if all are of one width, as plain Latin in this face is; else None."""
+        letters = shown.rstrip(" ").replace(HELD_SPACE, " ")
+        if not letters or not letters.isascii():
+            return None
+        start, n = self._at(self.start), len(letters)
+        advance = (self._at(self.start + n) - start) / n
+        places = (1, n // 4, n // 2)
+        is_even = all(abs(self._at(self.start + i) - start - i * advance) < _EVEN for i in places)
+        return advance if is_even and abs(advance - self._space) < _EVEN else None
 
     def edges(self, left: float, right: float) -> tuple[float, float]:
         """Return where a stretch of the line begins and ends, in document coordinates."""
@@ -77,6 +95,8 @@ class PlacedLine:
         return found if found >= self.start else None
 
     def _x(self, place: float) -> float:
+        if self._advance is not None and place <= self.text_end:
+            return self._origin + (place - self.start) * self._advance
         whole = int(place)
         if place == whole:
             return self._at(whole)
@@ -98,6 +118,13 @@ class PlacedLine:
         return self._content.position(code_point) - self._block_start
 
     def _at(self, code_point: int) -> float:
+        """Return where a code point begins, asking Qt once: the end of a token is the start of the next."""
+        x = self._known.get(code_point)
+        if x is None:
+            x = self._known[code_point] = self._asked(code_point)
+        return x
+
+    def _asked(self, code_point: int) -> float:
         """Return where a code point begins; inside a cluster drawn as one, its share of the cluster."""
         if code_point > self.text_end:
             return self._at(self.text_end) + self._line_end_width

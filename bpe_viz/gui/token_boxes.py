@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+from typing import NamedTuple
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPaintEngine, QPainter, QPainterPath, QPixmap
 
@@ -16,8 +19,33 @@ SCALE = 1.2
 LINE_GAP = 6
 _CODE_SCALE = 0.68
 _CODE_PADDING = 3
+_CODE_EDGE = 0.5
 _TAB_CELLS = 3
 _MOST_CACHED = 4096
+
+
+class End(IntEnum):
+    """How a box ends on one side: the token ends, goes on in another line, or ends inside of a character."""
+
+    CLOSED = 0
+    OPEN = 1
+    CUT = 2
+
+
+class Canvas(NamedTuple):
+    """A painter, and its device's pixels per unit; None for vector devices and turned painters."""
+
+    painter: QPainter
+    pixels: float | None
+
+    @classmethod
+    def of(cls, painter: QPainter) -> Canvas:
+        """Ask the device once for a whole paint."""
+        if painter.paintEngine().type() != QPaintEngine.Type.Raster:
+            return cls(painter, None)
+        transform = painter.deviceTransform()
+        is_plain = not transform.isRotating() and transform.m11() == transform.m22() > 0
+        return cls(painter, transform.m11() if is_plain else None)
 
 
 class BoxCache:
@@ -34,52 +62,55 @@ class BoxCache:
         self.above = round((self.height - ascent - descent) / 2 + ascent)
         self.pitch = self.height + look.px(LINE_GAP)
         self._styles = box_styles(look)
-        self._boxes: dict[tuple[int, int, bool, bool, float], QPixmap] = {}
+        self._boxes: dict[tuple[int, int, End, End, float], QPixmap] = {}
+        self._sign_widths: dict[str, float] = {}
         self._signs: dict[tuple[str, Role, float], QPixmap] = {}
 
     # --- boxes ---
 
     def draw_box(
-        self, painter: QPainter, edges: tuple[float, float], top: float, style: int, opens: tuple[bool, bool]
+        self, canvas: Canvas, edges: tuple[float, float], top: float, style: int, ends: tuple[End, End]
     ) -> None:
-        """Draw one token's box; opens: whether the token goes on beyond its left and right edge, on other lines."""
-        pixels = device_pixels(painter)
+        """Draw one token's box; ends: how it ends on the left and on the right."""
+        painter, pixels = canvas
         if pixels is None:
             width = edges[1] - edges[0]
             painter.save()
             painter.translate(edges[0], top)
-            self._paint_box(painter, self._styles[style], width, opens, 1.0)
+            self._paint_box(painter, self._styles[style], width, ends, 1.0)
             painter.restore()
             return
         left, right = round(edges[0] * pixels), round(edges[1] * pixels)
         if right - left < 1:
             right = left + 1
-        key = (style, right - left, *opens, pixels)
+        key = (style, right - left, *ends, pixels)
         pixmap = self._boxes.get(key)
         if pixmap is None:
             if len(self._boxes) >= _MOST_CACHED:
                 self._boxes.clear()
             pixmap = self._boxes[key] = _transparent(right - left, round(self.height * pixels), pixels)
             inside = QPainter(pixmap)
-            self._paint_box(inside, self._styles[style], (right - left) / pixels, opens, pixels)
+            self._paint_box(inside, self._styles[style], (right - left) / pixels, ends, pixels)
             inside.end()
         painter.drawPixmap(QPointF(left / pixels, round(top * pixels) / pixels), pixmap)
 
     def _paint_box(
-        self, painter: QPainter, style: BoxStyle, width: float, opens: tuple[bool, bool], pixels: float
+        self, painter: QPainter, style: BoxStyle, width: float, ends: tuple[End, End], pixels: float
     ) -> None:
         line = max(1, round(style.line_width * pixels)) / pixels
-        half = line / 2
-        # An open edge lies outside of what is painted, so neither its line nor its corners are seen.
-        beyond = 2 * RADIUS * self._look.zoom + line
-        outside = QRectF(0, 0, width, self.height)
-        space = 0.5 if width > 6 else 0.0  # a hair of the panel between neighbours
-        inside = outside.adjusted(
-            -beyond if opens[0] else half, half, beyond if opens[1] else -half - space, -half
-        )
         radius = min(RADIUS * self._look.zoom, width / 2)
+        # An open end lies outside of what is painted, so neither its line nor its corners are seen.
+        beyond, half = 2 * radius + line, line / 2
+        inside = QRectF(
+            -beyond if ends[0] else half,
+            half,
+            width - line + (beyond + half if ends[0] else 0) + (beyond + half if ends[1] else 0),
+            self.height - line,
+        )
+        # Parts of one character are told apart by a hair of what lies below.
+        visible_width = width - 1 / pixels if ends[1] == End.CUT and width > 2 else width
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipRect(outside)
+        painter.setClipRect(QRectF(0, 0, visible_width, self.height))
         painter.setBrush(self._look.brush(style.fill))
         painter.setPen(self._look.pen(style.line, line, style.dashed))
         painter.drawRoundedRect(inside, radius, radius)
@@ -113,10 +144,10 @@ class BoxCache:
     # --- signs ---
 
     def draw_sign(
-        self, painter: QPainter, character: str, edges: tuple[float, float], top: float, ink: Role = "sign"
+        self, canvas: Canvas, character: str, edges: tuple[float, float], top: float, ink: Role = "sign"
     ) -> None:
         """Draw what stands for a character without ink, in the middle of its place."""
-        pixels = device_pixels(painter)
+        painter, pixels = canvas
         width = self.sign_width(character)
         x = (edges[0] + edges[1] - width) / 2
         if pixels is None:
@@ -138,6 +169,12 @@ class BoxCache:
 
     def sign_width(self, character: str) -> float:
         """Return how much room the sign of a character takes."""
+        width = self._sign_widths.get(character)
+        if width is None:
+            width = self._sign_widths[character] = self._measured(character)
+        return width
+
+    def _measured(self, character: str) -> float:
         sign = self._sign(character)
         if sign is None:
             return self._code_metrics.horizontalAdvance(_code(character)) + 2 * self._look.px(_CODE_PADDING)
@@ -175,19 +212,14 @@ class BoxCache:
         frame.addRoundedRect(
             QRectF(1, (self.height - height) / 2, self.sign_width(character) - 2, height), look.px(2), look.px(2)
         )
+        edge = look.colour(ink).toRgb()
+        edge.setAlphaF(_CODE_EDGE)
+        painter.setPen(edge)
         painter.drawPath(frame)
+        painter.setPen(look.pen(ink))
         painter.setFont(self._code_font)
         baseline = (self.height + metrics.capHeight()) / 2
         painter.drawText(QPointF(look.px(_CODE_PADDING), baseline), _code(character))
-
-
-def device_pixels(painter: QPainter) -> float | None:
-    """Return the device's pixels per unit, None for vector devices and turned painters."""
-    if painter.paintEngine().type() != QPaintEngine.Type.Raster:
-        return None
-    transform = painter.deviceTransform()
-    is_plain = not transform.isRotating() and transform.m11() == transform.m22() > 0
-    return transform.m11() if is_plain else None
 
 
 def is_drawn_by_qt(character: str, metrics: QFontMetricsF) -> bool:

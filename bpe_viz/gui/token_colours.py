@@ -62,8 +62,14 @@ def box_styles(look: Look) -> tuple[BoxStyle, ...]:
 
 
 def _blend(under: QColor, over: QColor, part: float) -> QColor:
-    mixed = [a + (b - a) * part for a, b in zip(under.getRgbF()[:3], over.getRgbF()[:3], strict=True)]  # type: ignore[arg-type, index]  # PySide types it as object
-    return QColor.fromRgbF(*mixed)
+    def mixed(a: float, b: float) -> float:
+        return a + (b - a) * part
+
+    return QColor.fromRgbF(
+        mixed(under.redF(), over.redF()),
+        mixed(under.greenF(), over.greenF()),
+        mixed(under.blueF(), over.blueF()),
+    )
 
 
 def colour_tokens(spans: TokenSpans, by: ColourBy) -> NDArray[np.int64]:
@@ -80,7 +86,8 @@ def colour_tokens(spans: TokenSpans, by: ColourBy) -> NDArray[np.int64]:
 def made_last(spans: TokenSpans) -> NDArray[np.bool_]:
     """Return (spans,) bool: whether the merge just before the position made the token."""
     ranks = spans.tokens.ranks[spans.index]
-    return (ranks >= 0) & (ranks == spans.position - 1)
+    made: NDArray[np.bool_] = (ranks >= 0) & (ranks == spans.position - 1)
+    return made
 
 
 def scale_note(spans: TokenSpans, by: ColourBy) -> str:
@@ -103,7 +110,7 @@ def _by_place(spans: TokenSpans) -> NDArray[np.int64]:
 
 
 def _by_id(spans: TokenSpans) -> NDArray[np.int64]:
-    return spans.tokens.ids % TOKEN_COLOURS
+    return np.remainder(spans.tokens.ids, TOKEN_COLOURS)
 
 
 def _by_rank(spans: TokenSpans) -> NDArray[np.int64]:
@@ -117,7 +124,7 @@ def _by_rank(spans: TokenSpans) -> NDArray[np.int64]:
 def _by_length(spans: TokenSpans) -> NDArray[np.int64]:
     encoded, tokens = spans.encoded, spans.tokens
     lengths = encoded.content_start[tokens.last + 1] - encoded.content_start[tokens.first]
-    return _FIRST_STEP + np.clip(lengths - 1, 0, SCALE_STEPS - 1)
+    return np.add(_FIRST_STEP, np.clip(lengths - 1, 0, SCALE_STEPS - 1))
 
 
 def _by_status(spans: TokenSpans) -> NDArray[np.int64]:

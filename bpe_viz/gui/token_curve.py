@@ -94,7 +94,8 @@ class TokenCurve(QWidget):
         look = self._look
         painter.setFont(look.ui_font(_LABEL_SCALE))
         painter.setPen(look.pen("dim"))
-        below = QRectF(plot.left(), plot.bottom(), plot.width(), self.height() - plot.bottom())
+        height = look.ui_metrics(_LABEL_SCALE).height()
+        below = QRectF(plot.left(), plot.bottom() + look.px(4), plot.width(), height)
         first, last = int(self._counts[0]), int(self._counts[-1])
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f"{first:,}")
         painter.drawText(

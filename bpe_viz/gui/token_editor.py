@@ -32,7 +32,7 @@ from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.document_text import DocumentText, Placeholders
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.text_geometry import PlacedLine, lines_between
-from bpe_viz.gui.token_boxes import SCALE, BoxCache, is_drawn_by_qt
+from bpe_viz.gui.token_boxes import SCALE, BoxCache, Canvas, End, is_drawn_by_qt
 from bpe_viz.gui.token_spans import TokenSpans
 
 MOST_CHARACTERS = 100_000
@@ -308,7 +308,7 @@ class TokenEditor(QTextEdit):
         self._move_to_document(painter)
         if self._spans is not None:
             for line in lines:
-                self._paint_boxes(painter, line, self._spans)
+                self._paint_boxes(Canvas.of(painter), line, self._spans)
         painter.end()
         super().paintEvent(event)
         painter.begin(self.viewport())
@@ -316,7 +316,7 @@ class TokenEditor(QTextEdit):
         self._move_to_document(painter)
         selected = self.selection
         for line in lines:
-            self._paint_signs(painter, line, selected)
+            self._paint_signs(Canvas.of(painter), line, selected)
         painter.end()
 
     def _move_to_document(self, painter: QPainter) -> None:
@@ -333,7 +333,7 @@ class TokenEditor(QTextEdit):
         left, right = float(self._spans.left[span]), float(self._spans.right[span])
         return line.edges(max(left, line.start), min(right, line.end))
 
-    def _paint_boxes(self, painter: QPainter, line: PlacedLine, spans: TokenSpans) -> None:
+    def _paint_boxes(self, canvas: Canvas, line: PlacedLine, spans: TokenSpans) -> None:
         boxes, top = self._boxes, line.baseline - self._boxes.above
         first = int(np.searchsorted(spans.right, line.start, side="right"))
         last = int(np.searchsorted(spans.left, line.end, side="left"))
@@ -344,14 +344,15 @@ class TokenEditor(QTextEdit):
             if left == right:
                 continue
             edges = edges_of(max(left, start), min(right, end))
-            boxes.draw_box(painter, edges, top, style, (left < start, right > end))
+            ends = (_end(left, left < start), _end(right, right > end))
+            boxes.draw_box(canvas, edges, top, style, ends)
             if is_made:
-                boxes.underline(painter, edges, top)
+                boxes.underline(canvas.painter, edges, top)
 
-    def _paint_signs(self, painter: QPainter, line: PlacedLine, selected: tuple[int, int]) -> None:
+    def _paint_signs(self, canvas: Canvas, line: PlacedLine, selected: tuple[int, int]) -> None:
         boxes, top = self._boxes, line.baseline - self._boxes.above
         if self._spans is not None:
-            self._paint_marks(painter, line, self._spans, top)
+            self._paint_marks(canvas.painter, line, self._spans, top)
         shown, text = self.content.shown, self.content.text
         places = [found.start() for found in _SIGNED.finditer(shown, line.start, line.text_end)]
         if line.end > line.text_end:
@@ -359,7 +360,7 @@ class TokenEditor(QTextEdit):
         for place in places:
             is_selected = selected[0] <= place < selected[1]
             edges = line.edges(place, place + 1)
-            boxes.draw_sign(painter, text[place], edges, top, "next_ink" if is_selected else "sign")
+            boxes.draw_sign(canvas, text[place], edges, top, "next_ink" if is_selected else "sign")
 
     def _paint_marks(self, painter: QPainter, line: PlacedLine, spans: TokenSpans, top: float) -> None:
         boxes = self._boxes
@@ -418,6 +419,12 @@ class TokenEditor(QTextEdit):
         room.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
         room.setFontLetterSpacing(width - self._look.mono_metrics(SCALE).horizontalAdvance(placeholder))
         return room
+
+
+def _end(place: float, is_elsewhere: bool) -> End:
+    if is_elsewhere:
+        return End.OPEN
+    return End.CLOSED if place == int(place) else End.CUT
 
 
 class _PlaceholderWidths(QSyntaxHighlighter):

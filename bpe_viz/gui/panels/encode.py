@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Slot
@@ -220,7 +222,7 @@ class EncodePanel(Panel):
         copy_menu = menu.addMenu("Copy as")
         copy_menu.setEnabled(bool(self.editor.text))
         for form in ("Text", *COPY_FORMS):
-            copy_menu.addAction(form, lambda form=form: self.copy_as(form))
+            copy_menu.addAction(form, partial(self.copy_as, form))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Drop the curve where the text needs the room."""
@@ -244,7 +246,7 @@ def _pointed_at(spans: TokenSpans, selection: Selection | None) -> NDArray[np.bo
     if selection is None:
         return outlined
     if selection.token is not None:
-        return symbols == selection.token
+        return np.equal(symbols, selection.token)
     if selection.pair is not None and len(symbols) > 1:
         met = (symbols[:-1] == selection.pair.left) & (symbols[1:] == selection.pair.right)
         met &= np.diff(spans.index) == 1

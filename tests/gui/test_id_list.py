@@ -1,0 +1,27 @@
+"""Token ids as people paste them."""
+
+from __future__ import annotations
+
+import pytest
+
+from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.id_list import parse_ids
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["13, 11, 99, -1", "[13, 11, 99, -1]", "13 11\n99\t-1", "(13; 11; 99; -1,)", "  13,11,,99 , -1 "],
+)
+def test_ids_are_read_however_they_are_parted(typed: str) -> None:
+    assert parse_ids(typed) == [13, 11, 99, -1]
+
+
+def test_nothing_is_no_id() -> None:
+    assert parse_ids(" \n[]") == []
+
+
+@pytest.mark.parametrize("word", ["x", "1.5", "1_0", "0x1F", "１２", "9" * 19, "--1", "<b>"])
+def test_a_word_that_is_no_id_is_named(word: str) -> None:
+    with pytest.raises(BpeVizError, match="word 2") as caught:
+        parse_ids(f"12, {word}, 13")
+    assert word in str(caught.value)
