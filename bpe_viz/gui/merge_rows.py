@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QPainter
 
 from bpe_viz.engine.types import Frame, Merge, Pair
 from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
-from bpe_viz.gui.chips import GAP, ChipStyle, chip_height, chip_width, paint_chip
+from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
@@ -65,6 +65,8 @@ class MergeRows(RowView):
         self._hit: int | None = None
         self._placed_rows: dict[int, list[_Placed]] = {}
         self._placed_for = (0, 0, 0)
+        self._number_width_known = 0
+        self._number_width_for = (-1, 0)
         self._is_own_selection = False
         workspace.corpus_changed.connect(self._start_again)
         workspace.frontier_changed.connect(self._show_frontier)
@@ -228,8 +230,12 @@ class MergeRows(RowView):
 
     @property
     def _number_width(self) -> int:
-        width = self.look.ui_metrics().horizontalAdvance(f"{max(1, self.row_count):,}")
-        return max(self.look.px(LEAST_NUMBER_WIDTH), round(width) + 1)
+        key = (self.row_count, self.look.generation)
+        if key != self._number_width_for:
+            width = self.look.ui_metrics().horizontalAdvance(f"{max(1, self.row_count):,}")
+            self._number_width_known = max(self.look.px(LEAST_NUMBER_WIDTH), round(width) + 1)
+            self._number_width_for = key
+        return self._number_width_known
 
     @property
     def chips_left(self) -> int:
@@ -290,12 +296,14 @@ class MergeRows(RowView):
         self._paint_ground_of(painter, row, box, is_cursor)
         number_box = QRect(look.px(NUMBER_LEFT), box.y(), self._number_width, box.height())
         self._paint_number(painter, number_box, f"{row + 1:,}", "faint" if is_later else "dim")
-        painter.save()
-        room = self._count_left(merge) - look.px(4)
-        painter.setClipRect(QRect(0, box.y(), room, box.height()))
         chips = self._placed(merge)
+        room = self._count_left(merge) - look.px(4)
+        overflows = chips[-1].right > room
+        if overflows:
+            painter.setClipRect(QRect(0, box.y(), room, box.height()))
         self._paint_chips(painter, merge, chips, box, is_cursor, is_later)
-        painter.restore()
+        if overflows:
+            painter.setClipping(False)
         count_box = QRect(0, box.y(), self.viewport().width() - look.px(COUNT_RIGHT), box.height())
         bold = look.ui_font(bold=True)
         self._paint_number(painter, count_box, f"{merge.count:,}", "faint" if is_later else "ink", bold)
@@ -328,11 +336,14 @@ class MergeRows(RowView):
         pointed_at = self.workspace.pointed_at
         token = pointed_at.token if pointed_at is not None else None
         plain = ChipStyle.DIM if is_later else ChipStyle.PLAIN
+        styled = []
         for chip in chips:
             style = ChipStyle.MADE if is_cursor and chip.symbol == merge.token else plain
             if chip.symbol == token and style != ChipStyle.MADE:
                 style = ChipStyle.SELECTED
-            paint_chip(painter, look, chip.left, top, chip.parts, style)
+            styled.append(Chip(chip.parts, style))
+        paint_chips(painter, look, chips[0].left, top, styled[:2])
+        paint_chips(painter, look, chips[2].left, top, styled[2:])
         painter.setFont(look.ui_font())
         painter.setPen(look.pen("faint" if is_later else "dim"))
         arrow = QRect(chips[1].right, box.y(), self._arrow_room, box.height())
