@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPolygonF
 
-from bpe_viz.engine.visible import Parts, shortened
+from bpe_viz.engine.visible import Parts, shortened, text_of
 from bpe_viz.gui.bar_rows import DOT, BarRow
 from bpe_viz.gui.chips import hatch_brush
 from bpe_viz.gui.glyphs import drawable
@@ -16,7 +16,7 @@ from bpe_viz.gui.look import Look
 
 ROW, BAR, TOP_MARGIN, SIDE_MARGIN = 26, 15, 10, 12
 RADIUS = 2.0
-LABEL_CHARACTERS = 13
+LABEL_CHARACTERS = 15
 MOST_OF_WIDTH_FOR_LABEL = 0.32
 LEAST_SYMBOL = 3
 CHANGE_SCALE = 0.9
@@ -200,7 +200,7 @@ class BarPainter:
     def _lay_out(self, left: Parts, right: Parts, room: float) -> _Label:
         metrics = self._look.mono_metrics()
         gap = metrics.horizontalAdvance("0") / 2
-        sizes = [sum(len(part.text) for part in parts) for parts in (left, right)]
+        sizes = [0 if _is_whole(parts) else len(text_of(parts)) for parts in (left, right)]
         while True:
             shown = [_cut(parts, size) for parts, size in zip((left, right), sizes, strict=True)]
             pieces = [
@@ -221,6 +221,15 @@ class BarPainter:
 
 
 def _cut(parts: Parts, limit: int) -> Parts:
-    """Shorten without saying how long it was: the tooltip does."""
+    """Shorten without saying how long it was, which the tooltip does; at the least, keep the first character."""
+    if _is_whole(parts):
+        return parts
+    if limit <= LEAST_SYMBOL < len(text_of(parts)):
+        return shortened(parts, 2)[:2]
     cut = shortened(parts, max(LEAST_SYMBOL, limit))
     return parts if cut is parts else cut[:-1]
+
+
+def _is_whole(parts: Parts) -> bool:
+    """Tell whether there is nothing to cut: a sign or a single character."""
+    return len(parts) < 2 and all(part.kind != "text" or len(part.text) < 2 for part in parts)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QAbstractAnimation, QEasingCurve, QEvent, QRect, QSize, Qt, QVariantAnimation, Slot
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QAbstractAnimation, QEasingCurve, QEvent, QRect, QRectF, QSize, Qt, QVariantAnimation, Slot
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from bpe_viz.engine.types import Frame, Pair
 from bpe_viz.gui.bar_painter import BarPainter, Place
 from bpe_viz.gui.bar_rows import BarRow, bar_rows, describe, is_pointed_at, why_empty, words_with
+from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.tooltips import plain_tooltip
@@ -47,6 +48,7 @@ class BarsView(QAbstractScrollArea):
         self._row_of: dict[Pair, int] = {}
         self._came_from: dict[Pair, Place] = {}
         self._last_frame_at = 0.0
+        self._shows_focus = False
         self._top = DEFAULT_TOP
         self._painter = BarPainter(look)
         self._slide = QVariantAnimation(self)
@@ -183,6 +185,16 @@ class BarsView(QAbstractScrollArea):
             row = self._row_at(round(event.position().y()))
             self._workspace.select(Selection(pair=row.pair) if row else None)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show a ring if keys brought the focus here."""
+        self._shows_focus = came_by_keys(event)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        self._shows_focus = False
+        super().focusOutEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for as many rows as fit."""
         super().resizeEvent(event)
@@ -201,10 +213,8 @@ class BarsView(QAbstractScrollArea):
             self._painter.paint_note(painter, area, why_empty(self._frame, self._workspace.options.training))
         else:
             self._paint_rows(painter)
-        if self.hasFocus():
-            painter.setPen(self._look.pen("next"))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(area.adjusted(0, 0, -1, -1))
+        if self._shows_focus:
+            paint_focus_ring(painter, self._look, QRectF(area))
         painter.end()
 
     def _paint_rows(self, painter: QPainter) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
+    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
+    QPaintEngine,
     QPainter,
     QPainterPath,
     QPaintEvent,
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from bpe_viz.engine.narration import ARROW
 from bpe_viz.engine.types import Merge
 from bpe_viz.engine.visible import visible
+from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.tooltips import plain_tooltip
 from bpe_viz.gui.workspace import Workspace
@@ -41,6 +44,7 @@ class Scrubber(QWidget):
         self._background: tuple[tuple[object, ...], QPixmap] | None = None
         self._hovered_tick: int | None = None
         self._drags = False
+        self._shows_focus = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -201,6 +205,16 @@ class Scrubber(QWidget):
         self._hovered_tick = None
         self.update()
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show a ring if keys brought the focus here."""
+        self._shows_focus = came_by_keys(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        self._shows_focus = False
+        self.update()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Paint the track anew."""
         self._background = None
@@ -208,17 +222,18 @@ class Scrubber(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the track from the cache, and ticks and cursor over it."""
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._painted_track())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if painter.paintEngine().type() == QPaintEngine.Type.Raster:
+            painter.drawPixmap(0, 0, self._painted_track())
+        else:  # an exported figure keeps its lines
+            painter.save()
+            self._paint_track(painter)
+            painter.restore()
         self._paint_ticks(painter)
         if self._workspace.timeline is not None:
             self._paint_cursor(painter)
-        if self.hasFocus():
-            painter.setPen(self._look.pen("next"))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            radius = self._look.px(4)
-            around = self._track().adjusted(-1.5, -1.5, 1.5, 1.5)
-            painter.drawRoundedRect(around, radius, radius)
+        if self._shows_focus:
+            paint_focus_ring(painter, self._look, self._track().adjusted(-3, -3, 3, 3))
         painter.end()
 
     # --- painting ---

@@ -150,6 +150,9 @@ class SentenceView(QWidget):
                 unit.append(self._chip(piece.symbol, _STYLES[piece.role]))
                 continue
             metrics = self._look.ui_metrics(TYPE, bold=piece.tone == "strong")
+            if piece.text.strip() == "+":  # a pair stays together
+                unit.append(_Item(piece, ChipStyle.PLAIN, metrics.horizontalAdvance(piece.text)))
+                continue
             for text in re.findall(r"\s+|\S+", piece.text):
                 width = metrics.horizontalAdvance(text)
                 if not text.isspace():

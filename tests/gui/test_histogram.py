@@ -58,7 +58,7 @@ def test_the_first_counts_are_those_of_the_worked_example(panel: HistogramPanel)
         ("e · s", 9), ("s · t", 9), ("w · e", 8), ("l · o", 7), ("o · w", 7), ("e · w", 6), ("n · e", 6),
     ]  # fmt: skip
     assert [row.mark for row in panel.bars.rows()[:3]] == ["next", "tied", "plain"]
-    assert panel.how_many.text() == "top 11 of 11"
+    assert panel.how_many.accessibleName() == "top 11 of 11 pairs"
 
 
 def test_a_merge_takes_from_its_neighbours_and_makes_new_pairs(
@@ -180,11 +180,21 @@ def test_more_pairs_are_asked_for_by_the_menu(qtbot: QtBot, look: Look) -> None:
     words = {f"{chr(97 + i)}{chr(97 + j)}": 1 for i in range(8) for j in range(8)}
     with open_workspace(qtbot, TrainingOptions(base="characters", merges=2), words) as workspace:
         panel = shown(qtbot, workspace, look)
-        qtbot.waitUntil(lambda: panel.how_many.text() == "top 20 of 64")
+        qtbot.waitUntil(lambda: panel.how_many.accessibleName() == "top 20 of 64 pairs")
         with qtbot.waitSignal(workspace.frame_changed, check_params_cb=lambda frame: len(frame.top) == 50):
             panel.how_many.menu().actions()[1].trigger()
         assert len(panel.bars.rows()) == 50
-        assert panel.how_many.text() == "top 50 of 64"
+        assert panel.how_many.accessibleName() == "top 50 of 64 pairs"
+
+
+def test_the_heading_takes_fewer_words_where_there_is_little_room(
+    qtbot: QtBot, panel: HistogramPanel
+) -> None:
+    panel.heading.show()
+    panel.heading.resize(600, panel.heading.height())
+    qtbot.waitUntil(lambda: panel.how_many.text() == "top 11 of 11")
+    panel.heading.resize(panel.heading.sizeHint().width() - 20, panel.heading.height())
+    qtbot.waitUntil(lambda: panel.how_many.text() == "11 of 11")
 
 
 def test_plots_are_made_when_first_opened_and_follow(

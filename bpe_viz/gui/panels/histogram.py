@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QTimer, Slot
-from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtCore import QSize, QTimer, Slot
+from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QToolButton, QWidget
 
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.bars_view import DEFAULT_TOP, BarsView
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bpe_viz.gui.count_plots import RankPlot, SpreadPlot
 
 TITLE = "Pair counts"
+HEADING_SCALE = 0.95
 HOW_MANY = (DEFAULT_TOP, 50, 100, 200, 500)
 MILLISECONDS_BETWEEN_PLOTS = 60
 _LATEST_ANSWER_SECONDS = 1.0
@@ -54,6 +55,8 @@ class HistogramPanel(Panel):
         self._plot_timer.setSingleShot(True)
         self._plot_timer.setInterval(MILLISECONDS_BETWEEN_PLOTS)
         self._plot_timer.timeout.connect(self._ask_for_counts)
+        look.changed.connect(self._fit_heading)
+        self._fit_heading()
         workspace.frame_changed.connect(self.show_frame)
         if workspace.frame is not None:
             self.show_frame(workspace.frame)
@@ -81,7 +84,7 @@ class HistogramPanel(Panel):
     def show_frame(self, frame: Frame) -> None:
         """Draw another frame."""
         self.bars.show_frame(frame)
-        self.how_many.setText(f"top {len(frame.top):,} of {frame.pairs:,}")
+        self.how_many.say(len(frame.top), frame.pairs)
         self._plot_later()
 
     def _make_tabs(self) -> dict[View, QToolButton]:
@@ -106,8 +109,8 @@ class HistogramPanel(Panel):
         self.add_to_heading(switch, after_stretch=False)
         return tabs
 
-    def _make_how_many(self) -> QToolButton:
-        button, menu = QToolButton(), QMenu(self)
+    def _make_how_many(self) -> _HowMany:
+        button, menu = _HowMany(self.look), QMenu(self)
         choices = QActionGroup(menu)
         for top in HOW_MANY:
             choice = menu.addAction(f"Top {top}")
@@ -118,12 +121,24 @@ class HistogramPanel(Panel):
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setProperty("role", "flat")
-        button.setText("no pairs")
-        # Its text grows with the counts: it must not push the panel wider while merges play.
-        button.setMinimumWidth(self.look.px(64))
+        button.say(0, 0)
         button.setToolTip("How many of the most frequent pairs are shown; as many as fit always are")
         self.add_to_heading(button)
         return button
+
+    @Slot()
+    def _fit_heading(self) -> None:
+        """Set the controls a little smaller and closer than buttons, so that all fit beside the title."""
+        look = self.look
+        small = f"font-size: {look.ui_font(HEADING_SCALE).pointSizeF():.2f}pt; padding: {look.px(2)}px"
+        for tab in self._tabs.values():
+            tab.setStyleSheet(f"QToolButton {{ {small} {look.px(5)}px; }}")
+            # Qt would leave room for an icon that there is not; checked, the text is bolder.
+            text = look.ui_metrics(HEADING_SCALE, bold=True).horizontalAdvance(tab.text())
+            tab.setFixedWidth(round(text) + look.px(14))
+        dim = look.colour("dim").name()
+        padding = f"{small} {look.px(20)}px {look.px(2)}px {look.px(4)}px"
+        self.how_many.setStyleSheet(f"QToolButton {{ {padding}; color: {dim}; }}")
 
     def _plot(self, view: View) -> RankPlot | SpreadPlot:
         if view not in self.plots:
@@ -159,6 +174,47 @@ class HistogramPanel(Panel):
             self.plots[self._view].show_counts(counts)
         if self._is_plot_old:
             self._plot_later()
+
+
+class _HowMany(QToolButton):
+    """Says how many pairs are shown, in fewer words where there is little room.
+
+    Its text grows with the counts: it must not push the panel wider while merges play.
+    """
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self._numbers = ""
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def say(self, shown: int, total: int) -> None:
+        """Say how many of how many."""
+        self._numbers = f"{shown:,} of {total:,}"
+        self.setAccessibleName(f"top {self._numbers} pairs")
+        self.updateGeometry()
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Ask for room for all words and the arrow."""
+        return QSize(self._width(f"top {self._numbers}"), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Do with a part of the text."""
+        return QSize(self._look.px(64), super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Choose the words that fit."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        long = f"top {self._numbers}"
+        self.setText(long if self._width(long) <= self.width() else self._numbers)
+
+    def _width(self, text: str) -> int:
+        advance = self._look.ui_metrics(HEADING_SCALE).horizontalAdvance(text)
+        return round(advance) + self._look.px(34)
 
 
 PANEL = PanelSpec("histogram", TITLE, HistogramPanel, "top", 0, 34)

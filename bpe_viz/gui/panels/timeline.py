@@ -28,6 +28,7 @@ from bpe_viz.gui.workspace import Activity, Workspace
 TITLE = "Timeline"
 HEIGHT, SLIM_ROW = 76, 28
 RIGHT_COLUMN = 152
+COUNT_SCALE = 1.15
 
 
 class TimelinePanel(Panel):
@@ -234,8 +235,9 @@ class TimelinePanel(Panel):
         self._row.setSpacing(look.px(4))
         self._right.setContentsMargins(look.px(8), 0, 0, 0)
         self._right.setSpacing(0)
-        self.count.setFont(look.ui_font(1.15))
-        self.count.setContentsMargins(look.px(6) + 1, 0, 0, 0)  # in line with the text of the buttons below
+        # In line with the text of the buttons below; the program's style sheet would win over setFont.
+        points = look.ui_font(COUNT_SCALE).pointSizeF()
+        self.count.setStyleSheet(f"QLabel {{ padding-left: {look.px(6) + 1}px; font-size: {points:.2f}pt; }}")
         self.count.setMinimumWidth(look.px(RIGHT_COLUMN))
         for row in (self.activity, self.stopped):
             row.setFixedHeight(look.px(SLIM_ROW))
