@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from math import ceil
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QTextBlock, QTextDocument, QTextLine
@@ -15,21 +16,21 @@ from bpe_viz.gui.document_text import HELD_SPACE, DocumentText
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 
 
-_EVEN = 0.5
+# Pixels: what may pass for rounding.
+_EVEN = _TOUCHING = 0.5
 
 
 class PlacedLine:
     """One line of a document: its code points, and where they stand.
 
     start, end: code points, the line end included where the line has one; text_end: without it
-    baseline: in document coordinates
+    baseline: in document coordinates; is_mixed: some of it runs from right to left
     """
 
     __slots__ = (
         "_advance",
         "_block_start",
         "_content",
-        "_is_mixed",
         "_known",
         "_layout",
         "_line",
@@ -38,6 +39,7 @@ class PlacedLine:
         "_space",
         "baseline",
         "end",
+        "is_mixed",
         "start",
         "text_end",
     )
@@ -59,7 +61,7 @@ class PlacedLine:
         self.text_end = content.code_point(first + line.textLength())
         ends_block = line.textStart() + line.textLength() == block.length() - 1
         self.end = self.text_end + (ends_block and block.next().isValid())
-        self._is_mixed = _RIGHT_TO_LEFT.search(content.shown, self.start, self.text_end) is not None
+        self.is_mixed = _RIGHT_TO_LEFT.search(content.shown, self.start, self.text_end) is not None
         self._known: dict[int, float] = {}
         self._advance = self._even_advance(content.shown[self.start : self.text_end])
 
@@ -76,18 +78,35 @@ class PlacedLine:
 
     def edges(self, left: float, right: float) -> tuple[float, float]:
         """Return where a stretch of the line begins and ends, in document coordinates."""
-        if self._is_mixed:
-            a, b = self._x(left), self._x_behind(right)
-            return (a, b) if a <= b else (b, a)
+        if self.is_mixed:
+            stretches = self.stretches(left, right)
+            return min(a for a, _ in stretches), max(b for _, b in stretches)
         return self._x(left), self._x(right)
+
+    def stretches(self, left: float, right: float) -> list[tuple[float, float]]:
+        """Return the same piece by piece: where directions meet, neighbours in the text stand apart."""
+        found: list[tuple[float, float]] = []
+        for code_point in range(int(left), max(ceil(right), int(left) + 1)):
+            near, far = self._sides(code_point)
+            width = far - near
+            a = near + width * (max(left, code_point) - code_point)
+            b = near + width * (min(right, code_point + 1) - code_point)
+            a, b = min(a, b), max(a, b)
+            if found and abs(a - found[-1][1]) < _TOUCHING:
+                found[-1] = (found[-1][0], b)
+            elif found and abs(b - found[-1][0]) < _TOUCHING:
+                found[-1] = (a, found[-1][1])
+            else:
+                found.append((a, b))
+        return found
 
     def code_point_at(self, x: float) -> int | None:
         """Return the code point drawn at x, None where there is none."""
         line_end_at = self._at(self.text_end)
         if x < self._origin or x >= line_end_at + (self._line_end_width if self.end > self.text_end else 0):
-            if not self._is_mixed or self.text_end == self.start:
+            if not self.is_mixed or self.text_end == self.start:
                 return None
-        elif x >= line_end_at and not self._is_mixed:
+        elif x >= line_end_at and not self.is_mixed:
             return self.text_end
         unit = self._line.xToCursor(x - self._origin, QTextLine.CursorPosition.CursorOnCharacter)
         found = self._content.code_point(self._block_start + unit)
@@ -103,13 +122,11 @@ class PlacedLine:
         first, last = self._at(whole), self._at(whole + 1)
         return first + (last - first) * (place - whole)
 
-    def _x_behind(self, place: float) -> float:
-        """Return the far edge of what ends at a place: in mixed directions it is not where the next begins."""
-        last = int(place) - (place == int(place))
-        if last >= self.text_end or last < self.start:
-            return self._x(place)
-        far, near = self._edge(last, QTextLine.Edge.Trailing), self._edge(last, QTextLine.Edge.Leading)
-        return near + (far - near) * (place - last)
+    def _sides(self, code_point: int) -> tuple[float, float]:
+        """Return where a code point begins and ends; from right to left the end has the smaller x."""
+        if code_point >= self.text_end:
+            return self._at(code_point), self._at(code_point + 1)
+        return self._edge(code_point, QTextLine.Edge.Leading), self._edge(code_point, QTextLine.Edge.Trailing)
 
     def _edge(self, code_point: int, edge: QTextLine.Edge) -> float:
         return self._origin + _number(self._line.cursorToX(self._unit(code_point), edge))
@@ -128,6 +145,8 @@ class PlacedLine:
         """Return where a code point begins; inside a cluster drawn as one, its share of the cluster."""
         if code_point > self.text_end:
             return self._at(self.text_end) + self._line_end_width
+        if code_point == self.text_end and self.is_mixed:
+            return self._origin + self._line.naturalTextWidth()
         # A space that hangs out of the line is said to have no width.
         if code_point == self.text_end > self.start and self._content.shown[code_point - 1] == " ":
             return self._at(code_point - 1) + self._space

@@ -124,7 +124,8 @@ def _by_rank(spans: TokenSpans) -> NDArray[np.int64]:
 def _by_length(spans: TokenSpans) -> NDArray[np.int64]:
     encoded, tokens = spans.encoded, spans.tokens
     lengths = encoded.content_start[tokens.last + 1] - encoded.content_start[tokens.first]
-    return np.add(_FIRST_STEP, np.clip(lengths - 1, 0, SCALE_STEPS - 1))
+    steps: NDArray[np.int64] = np.clip(lengths - 1, 0, SCALE_STEPS - 1)
+    return steps + _FIRST_STEP
 
 
 def _by_status(spans: TokenSpans) -> NDArray[np.int64]:

@@ -343,11 +343,22 @@ class TokenEditor(QTextEdit):
         for left, right, style, is_made in zip(lefts, rights, styles, made, strict=True):
             if left == right:
                 continue
+            if line.is_mixed:
+                self._paint_mixed(canvas, line, (max(left, start), min(right, end)), style)
+                continue
             edges = edges_of(max(left, start), min(right, end))
             ends = (_end(left, left < start), _end(right, right > end))
             boxes.draw_box(canvas, edges, top, style, ends)
             if is_made:
                 boxes.underline(canvas.painter, edges, top)
+
+    def _paint_mixed(
+        self, canvas: Canvas, line: PlacedLine, place: tuple[float, float], style: int
+    ) -> None:
+        is_cut = any(side != int(side) for side in place)
+        ends = (End.CUT, End.CUT) if is_cut else (End.CLOSED, End.CLOSED)
+        for edges in line.stretches(*place):
+            self._boxes.draw_box(canvas, edges, line.baseline - self._boxes.above, style, ends)
 
     def _paint_signs(self, canvas: Canvas, line: PlacedLine, selected: tuple[int, int]) -> None:
         boxes, top = self._boxes, line.baseline - self._boxes.above

@@ -17,7 +17,9 @@ from bpe_viz.gui.token_spans import token_spans, totals
 BYTES = BaseVocabulary("bytes", "none", "", tuple(bytes([i]) for i in range(256)), (False,) * 256)
 
 
-def encoded(text: str, *pairs: tuple[int, int], specials: tuple[str, ...] = (), pretokenizer: str = "gpt2") -> EncodedText:
+def encoded(
+    text: str, *pairs: tuple[int, int], specials: tuple[str, ...] = (), pretokenizer: str = "gpt2"
+) -> EncodedText:
     counting = CountingOptions(pretokenizer=pretokenizer, special_tokens=specials)
     return Tokenizer.from_merges(BYTES, [Pair(*pair) for pair in pairs], counting).lay_out(text)
 

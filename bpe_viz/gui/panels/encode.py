@@ -173,7 +173,7 @@ class EncodePanel(Panel):
         self.editor.show_spans(spans, colour_tokens(spans, self._colour_by), made_last(spans))
         self._show_selection()
         self.split_label.setText(
-            f"as split after merge {spans.position:,}" if spans.position else "as split before any merge"
+            f"as split after merge {spans.position:,}" if spans.position else "before any merge"
         )
         self.colour_button.setText(f"by {COLOUR_TITLES[self._colour_by].split()[0]}")
         self.colour_button.setAccessibleName(f"Colour by {COLOUR_TITLES[self._colour_by]}")
