@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QTextBlock, QTextDocument, QTextLine
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QTextBlock, QTextDocument, QTextLine
 
 from bpe_viz.gui.document_text import HELD_SPACE, DocumentText
 
 # Hebrew to Arabic Extended, their presentation forms, and the right-to-left scripts of the first plane.
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 
+
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 
 # Pixels: what may pass for rounding.
 _EVEN = _TOUCHING = 0.5
@@ -100,6 +102,21 @@ class PlacedLine:
                 found.append((a, b))
         return found
 
+    def outlines(self) -> QPainterPath:
+        """Return the shapes of the line's glyphs, those of placeholders left out."""
+        path, first = QPainterPath(), self.start
+        shown = self._content.shown
+        corner = self._layout.position()
+        ends = [found.start() for found in _PRIVATE.finditer(shown, self.start, self.text_end)]
+        for end in (*ends, self.text_end):
+            unit, n_units = self._unit(first), self._unit(end) - self._unit(first)
+            for run in self._line.glyphRuns(unit, n_units) if n_units > 0 else ():
+                font = run.rawFont()
+                for glyph, place in zip(run.glyphIndexes(), run.positions(), strict=True):
+                    path.addPath(font.pathForGlyph(glyph).translated(corner + place))
+            first = end + 1
+        return path
+
     def code_point_at(self, x: float) -> int | None:
         """Return the code point drawn at x, None where there is none."""
         line_end_at = self._at(self.text_end)
@@ -183,6 +200,13 @@ def lines_between(
                 return
             yield PlacedLine(block, line, content, space, line_end_width)
         block = block.next()
+
+
+def paint_outlines(painter: QPainter, lines: Sequence[PlacedLine], ink: QColor) -> None:
+    """Paint the text of lines as shapes."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for line in lines:
+        painter.fillPath(line.outlines(), ink)
 
 
 def _bottom(line: QTextLine) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
@@ -15,10 +16,11 @@ from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.engine.visible import visible
 from bpe_viz.gui.chips import ChipStyle
 from bpe_viz.gui.copy_as import COPY_FORMS
+from bpe_viz.gui.exact_text_edit import EXACT_TEXT, MOST_CHARACTERS
+from bpe_viz.gui.export import export_figure
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panels.encode import PANEL, EncodePanel
 from bpe_viz.gui.selection import Selection
-from bpe_viz.gui.token_editor import EXACT_TEXT, MOST_CHARACTERS
 from bpe_viz.gui.workspace import Workspace
 
 WORKED = Options(CountingOptions(pretokenizer="none"), TrainingOptions(base="characters"))
@@ -305,6 +307,16 @@ def test_the_curve_counts_this_text_and_seeks(make_panel: MakePanel, qtbot: QtBo
     )
     assert panel.workspace.position == panel.workspace.last_position
     panel.curve.grab()
+
+
+def test_an_exported_figure_holds_the_text_as_shapes(
+    make_panel: MakePanel, qtbot: QtBot, tmp_path: Path
+) -> None:
+    panel = in_bytes(make_panel, "lower \u200b")
+    export_figure(panel.editor, tmp_path / "figure.svg")
+    drawn = (tmp_path / "figure.svg").read_text()
+    assert ">lower" not in drawn
+    assert "200B" in drawn
 
 
 def test_a_narrow_panel_leaves_out_what_is_less_important(make_panel: MakePanel, qtbot: QtBot) -> None:
