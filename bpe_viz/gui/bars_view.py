@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QAbstractAnimation, QEasingCurve, QEvent, QRect, QRectF, QSize, Qt, QVariantAnimation, Slot
-from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from bpe_viz.engine.types import Frame, Pair
@@ -200,6 +200,13 @@ class BarsView(QAbstractScrollArea):
         super().resizeEvent(event)
         self._fit_scroll_bar()
         self._watch()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll; with Ctrl the window zooms."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()
+        else:
+            super().wheelEvent(event)
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Paint anew: what is outside is never drawn."""

@@ -56,15 +56,6 @@ class Settings:
         self._store.setValue("timeline/speed", speed)
 
     @property
-    def two_beats(self) -> bool:
-        """Whether a step shows the winning pair first and merges it then."""
-        return self._flag("timeline/two_beats", False)
-
-    @two_beats.setter
-    def two_beats(self, two_beats: bool) -> None:
-        self._store.setValue("timeline/two_beats", two_beats)
-
-    @property
     def geometry(self) -> QByteArray | None:
         """What QWidget.saveGeometry returned, or None."""
         return self._bytes("window/geometry")
@@ -128,12 +119,6 @@ class Settings:
         except (TypeError, ValueError):
             return default
         return min(max(number, least), most) if math.isfinite(number) else default
-
-    def _flag(self, key: str, default: bool) -> bool:
-        value = self._store.value(key)
-        if isinstance(value, bool):
-            return value
-        return {"true": True, "false": False}.get(value, default) if isinstance(value, str) else default
 
     def _bytes(self, key: str) -> QByteArray | None:
         value = self._store.value(key)

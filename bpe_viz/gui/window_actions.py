@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bpe_viz.gui import speeds
 from bpe_viz.gui.actions import ActionSpec
 from bpe_viz.gui.theme import SYSTEM_THEME, load_theme, theme_names
 
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from bpe_viz.gui.window import Window
 
 _MANY = 10
-_FASTER = 2.0
 
 
 def action_table(window: Window) -> list[ActionSpec]:
@@ -74,8 +74,8 @@ def _go(window: Window) -> list[ActionSpec]:
         ActionSpec("first", "Go", "First position", lambda: jump(0), (), ("Home",), lambda: not at_start()),
         ActionSpec("last", "Go", "Last position", lambda: jump(workspace.last_position), (), ("End",), lambda: not at_end()),
         ActionSpec("play", "Go", "Play or pause", toggle_play, (), ("Space",), lambda: workspace.last_position > 0),
-        ActionSpec("faster", "Go", "Faster", lambda: workspace.set_speed(workspace.speed * _FASTER), (), ("+",)),
-        ActionSpec("slower", "Go", "Slower", lambda: workspace.set_speed(workspace.speed / _FASTER), (), ("-",)),
+        ActionSpec("faster", "Go", "Faster", lambda: workspace.set_speed(speeds.faster(workspace.speed)), (), ("+",)),
+        ActionSpec("slower", "Go", "Slower", lambda: workspace.set_speed(speeds.slower(workspace.speed)), (), ("-",)),
         ActionSpec("go-to", "Go", "Go to a merge…", lambda: window.docks.activate("timeline"), (), ("G",), lambda: workspace.last_position > 0),
         ActionSpec("breakpoint", "Go", "Breakpoint here", workspace.toggle_breakpoint, (), ("B",)),
         ActionSpec("stop", "Go", "Stop training, or train on", train, ("Ctrl+.",)),

@@ -29,9 +29,9 @@ from bpe_viz.formats import save_tokenizer
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.speeds import SPEEDS
 from bpe_viz.gui.training_changes import describe_change, first_difference
 
-SLOWEST, FASTEST = 0.5, 5000.0
 _FRAME_MILLISECONDS = 16
 
 CountCorpus = Callable[[Options, Progress, StopRequested], Corpus]
@@ -376,7 +376,7 @@ class Workspace(QObject):
 
     def set_speed(self, merges_a_second: float) -> None:
         """Set how fast merges are played."""
-        self._speed = max(SLOWEST, min(merges_a_second, FASTEST))
+        self._speed = max(SPEEDS[0], min(merges_a_second, SPEEDS[-1]))
         self.speed_changed.emit(self._speed)
 
     @Slot()

@@ -17,9 +17,14 @@ from bpe_viz.gui.settings import Settings
 
 HERE = Path(__file__).parent
 
-# The first comes from the offscreen platform whenever a window is shown; the second from machines
-# whose fonts lack a script, when a text in it is measured.
-HARMLESS_WARNINGS = ("This plugin does not support propagateSizeHints", "OpenType support missing")
+# The first three come from the offscreen platform whenever a window is shown, raised or pops up; the last from
+# machines whose fonts lack a script, when a text in it is measured.
+HARMLESS_WARNINGS = (
+    "This plugin does not support propagateSizeHints",
+    "This plugin does not support raise",
+    "This plugin does not support grabbing the keyboard",
+    "OpenType support missing",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,6 @@ from bpe_viz.gui.theme import SYSTEM_THEME
 def test_a_first_start_has_defaults(settings: Settings) -> None:
     assert settings.theme == SYSTEM_THEME
     assert settings.zoom == settings.speed == 1.0
-    assert settings.two_beats is False
     assert settings.geometry is settings.last_folder is settings.dock_state(1) is None
     assert settings.recent_files == ()
 
@@ -26,14 +25,13 @@ def test_what_was_set_is_there_after_a_restart(tmp_path: Path) -> None:
     before.theme = "dark"
     before.zoom = 1.5
     before.speed = 20.0
-    before.two_beats = True
     before.geometry = QByteArray(b"\x01\x00geometry")
     before.set_dock_state(QByteArray(b"docks"), 3)
     before.last_folder = tmp_path
     before.add_recent_file(tmp_path / "a, b.txt")
     before.sync()
     after = Settings(path)
-    assert (after.theme, after.zoom, after.speed, after.two_beats) == ("dark", 1.5, 20.0, True)
+    assert (after.theme, after.zoom, after.speed) == ("dark", 1.5, 20.0)
     assert after.geometry == QByteArray(b"\x01\x00geometry")
     assert after.dock_state(3) == QByteArray(b"docks")
     assert after.last_folder == tmp_path
@@ -60,7 +58,7 @@ def test_recent_files_are_newest_first_once_and_few(settings: Settings) -> None:
 @pytest.mark.parametrize("damage", ["", "pink", "nan", "@Invalid()", "@ByteArray(", "1e999", "a, b, c"])
 def test_damaged_values_read_as_defaults(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "settings.ini"
-    keys = ("look/theme", "look/zoom", "timeline/speed", "timeline/two_beats", "window/docks", "files/folder")
+    keys = ("look/theme", "look/zoom", "timeline/speed", "window/docks", "files/folder")
     store = QSettings(str(path), QSettings.Format.IniFormat)
     for key in (*keys, "window/geometry", "window/layout_version"):
         store.setValue(key, damage)
@@ -68,7 +66,6 @@ def test_damaged_values_read_as_defaults(tmp_path: Path, damage: str) -> None:
     settings = Settings(path)
     assert settings.theme == SYSTEM_THEME
     assert settings.zoom == settings.speed == 1.0
-    assert settings.two_beats is False
     assert settings.geometry is settings.last_folder is settings.dock_state(1) is None
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QDropEvent, QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.actions import GROUPS
@@ -134,6 +134,19 @@ class TestKeys:
         assert example.look.row_height == height
 
 
+    def test_ctrl_and_the_wheel_zoom_over_every_panel(self, example):
+        for name in ("histogram", "word_splits", "merge_list", "encode"):
+            before = example.look.zoom
+            area = example.docks.panel(name).findChild(QAbstractScrollArea)
+            middle = QPointF(area.rect().center())
+            turn = QWheelEvent(
+                middle, QPointF(area.mapToGlobal(middle.toPoint())), QPoint(), QPoint(0, 120),
+                Qt.MouseButton.NoButton, Qt.KeyboardModifier.ControlModifier, Qt.ScrollPhase.NoScrollPhase, False,
+            )  # fmt: skip
+            QApplication.sendEvent(area.viewport(), turn)
+            assert example.look.zoom > before, name
+
+
 class TestActions:
     def test_every_action_is_in_a_menu_and_has_one_key_of_its_own(self, window):
         specs = window.actions_table.specs
@@ -219,7 +232,8 @@ class TestOpening:
         assert press(qtbot, example, Qt.Key.Key_Right).position == 2
 
     def test_a_missing_file_and_an_empty_folder_are_named(self, qtbot, example, tmp_path):
-        for path in (tmp_path / "missing.txt", tmp_path):
+        (tmp_path / "nothing").mkdir()
+        for path in (tmp_path / "missing.txt", tmp_path / "nothing"):
             example.messages.dismiss()
             example.open_paths([path])
             qtbot.waitUntil(lambda path=path: path.name in example.messages.text)
