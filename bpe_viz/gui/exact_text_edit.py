@@ -28,7 +28,7 @@ from bpe_viz.gui.look import Look
 from bpe_viz.gui.token_boxes import SCALE, BoxCache, is_drawn_by_qt
 
 MOST_CHARACTERS = 100_000
-MARGIN = 14
+MARGIN = 12
 EXACT_TEXT = "application/x-bpe-viz-text"
 """Beside plain text on the clipboard: UTF-8 with lone surrogates, which plain text would lose."""
 

@@ -25,8 +25,8 @@ COLOUR_TITLES: dict[ColourBy, str] = {
 }
 
 SCALE_STEPS = 8
-# Where the strongest step of the scale lies between the panel and the colour of "next": ink still reads on it.
-_MOST_BLEND = 0.42
+# Where the strongest step of the scale lies between the panel and the colour of "next": signs still read on it, 4.5:1.
+_MOST_BLEND = 0.32
 
 _GAP_STYLE = TOKEN_COLOURS
 _FIRST_STEP = _GAP_STYLE + 1

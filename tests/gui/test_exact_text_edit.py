@@ -49,8 +49,8 @@ def test_a_placeholder_has_the_room_of_its_sign_and_typing_beside_it_does_not(qt
     editor = ExactTextEdit(look)
     qtbot.addWidget(editor)
     editor.show_text("a\u200bb")
-    line = editor.document().firstBlock().layout().lineAt(0)
     editor.grab()
+    line = editor.document().firstBlock().layout().lineAt(0)
     x = [line.cursorToX(unit)[0] for unit in range(4)]
     assert x[2] - x[1] > 2 * (x[1] - x[0])
     qtbot.keyClicks(editor, "c")

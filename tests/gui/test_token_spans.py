@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtGui import QColor
 
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Pair
 from bpe_viz.gui.copy_as import COPY_FORMS
+from bpe_viz.gui.look import Look
+from bpe_viz.gui.theme import theme_names
 from bpe_viz.gui.token_colours import COLOUR_TITLES, box_styles, colour_tokens
 from bpe_viz.gui.token_note import describe_character
 from bpe_viz.gui.token_spans import token_spans, totals
 
 BYTES = BaseVocabulary("bytes", "none", "", tuple(bytes([i]) for i in range(256)), (False,) * 256)
+
+
+def contrast(a: QColor, b: QColor) -> float:
+    """WCAG 2.2, contrast ratio."""
+
+    def luminance(colour: QColor) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                  for c in (colour.redF(), colour.greenF(), colour.blueF())]  # fmt: skip
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
 
 
 def encoded(
@@ -59,7 +75,7 @@ def test_colours_of_neighbours_differ_by_place() -> None:
     assert (styles[1:] != styles[:-1]).all()
 
 
-def test_every_colouring_numbers_boxes_that_exist(look) -> None:  # type: ignore[no-untyped-def]
+def test_every_colouring_numbers_boxes_that_exist(look: Look) -> None:
     spans = token_spans(encoded("abab <s> é", (97, 98), (256, 256), specials=("<s>",)), 2, "abab <s> é")
     for by in COLOUR_TITLES:
         styles = colour_tokens(spans, by)
@@ -99,3 +115,11 @@ def test_tokens_are_copied_in_every_form() -> None:
     assert COPY_FORMS["Bytes in hex"](spans, everything) == "61 62 20 C3 A9"
     assert COPY_FORMS["Tokens, one a line"](spans, everything) == "ab\n␣\n<C3>\n<A9>"
     assert COPY_FORMS["Ids"](spans, spans.between(1, 2).tolist()) == "256"
+
+
+@pytest.mark.parametrize("theme", theme_names())
+def test_ink_reads_on_every_box(theme: str, qapp: object) -> None:
+    look = Look(theme)
+    for style in box_styles(look):
+        for role in ("ink", "sign") if style.line_width == 1 else ("ink",):
+            assert contrast(look.colour(role), style.fill) >= 4.5, (theme, role, style.fill.name())
