@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "bpe_viz.engine": ("errors", "engine"),
     "bpe_viz.formats": ("errors", "whole_file", "engine", "formats"),
     "bpe_viz.analysis": ("errors", "engine", "analysis"),
-    "bpe_viz.cli": ("errors", "whole_file", "engine", "formats", "analysis", "cli", "gui", ""),
+    "bpe_viz.cli": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "cli", "gui", ""),
     "bpe_viz.__main__": ("cli",),
     "bpe_viz.gui": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "gui"),
 }

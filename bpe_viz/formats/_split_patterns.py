@@ -25,6 +25,10 @@ WHOLE_TEXT = r"[\s\S]+"
 _FOREIGN = regex.compile(r"\}\+|\(\?[a-zV0-9]*[smxVabfuwrp]|\\[hHRXKGAZzmM<>kgLNQE]|\[\[|&&|--|\|\||~~|\(\?[&PR0-9(|]")
 """Constructs that mean something else, or nothing, in one of the two engines."""
 
+# \w has the joiners here and the library's has not; there it has superscripts and fractions.
+_WORD = r"[[\w\x{200C}\x{200D}]&&[^\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}]]"
+_NOT_WORD = r"[[^\w\x{200C}\x{200D}]\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}]"
+
 PROBES = (
     "Hello, how are you?  I'm fine; we'LL see -- it's 3.14159 or 12345678 (of 1,000,000)!\n\n\tdef f(x):\r\n"
     "    return x ** 2  # don't\n   \n trailing   ",
@@ -41,18 +45,28 @@ def library_is_installed() -> bool:
     return importlib.util.find_spec("tokenizers") is not None
 
 
+def for_library(pattern: str) -> str:
+    r"""Write a pattern of `regex` for the library: \w and \W become classes of the same letters."""
+    return str(regex.sub(r"\\(.)", lambda found: {"w": _WORD, "W": _NOT_WORD}.get(found[1], found[0]), pattern))
+
+
+def from_library(written: str) -> str:
+    """Undo for_library."""
+    return written.replace(_WORD, r"\w").replace(_NOT_WORD, r"\W")
+
+
 @lru_cache(maxsize=64)
 def why_not_alike(pattern: str, written: str | None = None, behavior: str = "Removed", invert: bool = True) -> str:
     """Return why a pattern does not cut as a Split step of the library does, "" if no difference is known.
 
     pattern: for `regex`
-    written, behavior, invert: the Split; by default the same pattern, keeping what it matches
+    written, behavior, invert: the Split; by default one that keeps what the pattern matches
     """
-    written = pattern if written is None else written
+    written = for_library(pattern) if written is None else written
     if any(entry.pattern == pattern == written for entry in PRETOKENIZERS.values()):
         return ""  # tests hold these to it
     if not library_is_installed():
-        found = _FOREIGN.search(written)
+        found = _FOREIGN.search(from_library(written))
         return f"{found[0]!r} may mean something else in the tokenizers library" if found else ""
     from tokenizers import Regex
     from tokenizers.pre_tokenizers import Split

@@ -10,7 +10,7 @@ import regex
 
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from bpe_viz.errors import FormatError
-from bpe_viz.formats._split_patterns import WHOLE_TEXT, why_not_alike
+from bpe_viz.formats._split_patterns import WHOLE_TEXT, from_library, why_not_alike
 from bpe_viz.formats._tokenizer_json_writing import LINES, NORMALIZERS, SIGMA_NOTE
 
 Step = dict[str, Any]
@@ -163,20 +163,21 @@ def _removes_letters(step: Step) -> bool:
 
 def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
     written = _pattern_of(place.at("pattern"), step.get("pattern"))
+    ours = from_library(written)
     behavior, invert = step.get("behavior"), bool(step.get("invert", False))
     if behavior == "Isolated":
         named = {entry.pattern or LINES: name for name, entry in PRETOKENIZERS.items() if entry.lossless}
         if written in named:
             pipeline.pretokenizer = named[written]
             return
-        pattern = f"{written}|{_between(written)}"
+        pattern = f"{ours}|{_between(ours)}"
     elif behavior == "Removed" and invert:
-        if written == PRETOKENIZERS["whitespace"].pattern:
+        if ours == PRETOKENIZERS["whitespace"].pattern:
             pipeline.pretokenizer = "whitespace"
             return
-        pattern = written
+        pattern = ours
     elif behavior == "Removed":
-        pattern = _between(written)
+        pattern = _between(ours)
     else:
         place.at("behavior").refuse(f"is {behavior!r}")
     if reason := why_not_alike(pattern, written, behavior, invert):

@@ -15,7 +15,7 @@ import numpy as np
 
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions, Pair
+from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
 from bpe_viz.formats._tokenizer_json_pipeline import Field, Pipeline, read_pipeline
@@ -149,7 +149,7 @@ def _base_vocabulary(field: Field, model: _Bpe, pipeline: Pipeline) -> BaseVocab
     return BaseVocabulary(
         "bytes" if pipeline.is_byte_level else "characters",
         "glued" if suffix else "none",
-        suffix,
+        suffix or DEFAULT_MARKER,
         tuple(content for content, _ in letters),
         tuple(ends for _, ends in letters),
     )

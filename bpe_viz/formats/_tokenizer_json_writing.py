@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats._split_patterns import WHOLE_TEXT, library_is_installed, why_not_alike
+from bpe_viz.formats._split_patterns import WHOLE_TEXT, for_library, library_is_installed, why_not_alike
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
 from bpe_viz.whole_file import whole_file
 
@@ -113,7 +114,6 @@ def _add_specials(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
     """Add the unknown and the special tokens. Raises FormatError where one would be misread."""
     base = tokenizer.base
     n_ordinary = len(vocabulary)
-    specials = tokenizer.counting.special_tokens
     for text, token_id in tokenizer.special_ids.items():
         ordinary = vocabulary.get(text)
         if ordinary is not None and ordinary != token_id:
@@ -128,17 +128,21 @@ def _add_specials(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
             )
         if ordinary is not None:
             continue
-        letter = text.removesuffix(base.marker) if base.end_of_word == "glued" else text
-        # One letter in the vocabulary would be taken as a base symbol. The library numbers an added token
-        # that is not in the vocabulary by their count, so it may stay out where that gives the same id.
-        if len(letter) == 1 and base.base == "characters" and text in specials and text != tokenizer.unknown:
-            if tokenizer.counting.normalize or token_id != n_ordinary or len(tokenizer.special_ids) > 1:
+        # One letter in the vocabulary would be taken as a base symbol. The library numbers an added token that is
+        # not in the vocabulary by their count, so it may stay out where that gives the same id.
+        if base.base == "characters" and text != tokenizer.unknown and _is_letter(base, text):
+            if token_id != n_ordinary or len(tokenizer.special_ids) > 1:
                 raise FormatError(
                     f"The special token {text!r} would be taken as an ordinary letter in a tokenizer.json.",
                     "Choose a longer text for it.",
                 )
             continue
         vocabulary[text] = token_id
+
+
+def _is_letter(base: BaseVocabulary, text: str) -> bool:
+    """Tell whether the library would take a text in the vocabulary as a letter, or as one that ends a word."""
+    return len(text) == 1 or (base.end_of_word == "glued" and text[1:] == base.marker)
 
 
 def _added_token(token_id: int, text: str) -> Json:
@@ -184,7 +188,7 @@ def _split(counting: CountingOptions) -> Json:
     covers = entry.lossless
     return {
         "type": "Split",
-        "pattern": {"Regex": pattern},
+        "pattern": {"Regex": for_library(pattern)},
         "behavior": "Isolated" if covers else "Removed",
         "invert": not covers,
     }

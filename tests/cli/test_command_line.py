@@ -1,0 +1,222 @@
+"""Exit status, one line of error, what is imported, and how fast it answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+
+import pytest
+
+from bpe_viz.cli import COMMANDS
+
+
+def started(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "bpe_viz", *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options,
+    )  # fmt: skip
+
+
+def ran(*arguments, **options):
+    with started(*arguments, **options) as process:
+        out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_an_example(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0
+    assert f"Example: bpe-viz {command}" in " ".join(out.split())
+
+
+def test_help_lists_the_commands_and_version_is_told(run):
+    out = run("--help").out
+    assert all(f"  {command} " in out for command in COMMANDS)
+    assert run("--version").out.startswith("bpe-viz 0.")
+
+
+# What is wrong: the command line, and what the one line must say.
+MISTAKES = {
+    "no output": ("train TEXT", "--log"),
+    "no corpus": ("train --log LOG", "CORPUS"),
+    "absent file": ("train TMP/absent.txt --log LOG", "absent.txt"),
+    "folder without text": ("train TMP/folder --log LOG", "folder"),
+    "empty file": ("train TMP/empty.txt --log LOG", "empty"),
+    "no text": ("train TMP/binary.txt --log LOG", "not text"),
+    "bad table": ("train TMP/table.tsv --log LOG", "line 1"),
+    "table and text": ("train TMP/table.tsv TEXT --log LOG", "word table"),
+    "target below the base": ("train TEXT --vocab-size 10 --log LOG", "256 or more"),
+    "two targets": ("train TEXT --vocab-size 300 --merges 3 --log LOG", "Give one"),
+    "negative merges": ("train TEXT --merges -1 --log LOG", "0 or more"),
+    "no number": ("train TEXT --merges many --log LOG", "many"),
+    "unknown pretokenizer": ("train TEXT --pretokenizer gpt3 --log LOG", "gpt2"),
+    "unknown rule": ("train TEXT --rule texbook --log LOG", "textbook"),
+    "unknown base": ("train TEXT --base words --log LOG", "characters"),
+    "unknown format": ("train TEXT -o TMP/t.json --format x", "tokenizer.json"),
+    "unknown suffix": ("train TEXT -o TMP/t.xyz", "t.xyz"),
+    "unknown option": ("train TEXT --merge 3 --log LOG", "--merge"),
+    "bad pattern": ("train TEXT --pattern ( --log LOG", "does not compile"),
+    "pattern and pretokenizer": ("train TEXT --pattern . --pretokenizer gpt2 --log LOG", "Give one"),
+    "pattern without match": ("train TEXT --pattern z --log LOG", "matches nothing"),
+    "unwritable output": ("train TEXT -o TMP/absent/t.json", "cannot be written"),
+    "unwritable log": ("train TEXT --log TMP/folder", "cannot be written"),
+    "separate marker": ("train TEXT --end-of-word separate -o TMP/t.json", "glued"),
+    "absent tokenizer": ("encode TMP/absent.json x", "absent.json"),
+    "text as tokenizer": ("encode TEXT x", "no tokenizer file"),
+    "folder as tokenizer": ("encode TMP/folder x", "cannot be read"),
+    "damaged tokenizer": ("encode TMP/damaged.json x", "$.vocab"),
+    "no text to encode": ("encode TMP/whole.json", "Neither TEXT nor --file"),
+    "two texts to encode": ("encode TMP/whole.json x --file TEXT", "Both TEXT and --file"),
+    "absent text to encode": ("encode TMP/whole.json --file TMP/absent.txt", "absent.txt"),
+    "position beyond the end": ("encode TMP/whole.json x --position 9", "0 to 0"),
+    "no id": ("decode TMP/whole.json x", "no id"),
+    "absent source": ("info TMP/absent", "absent"),
+    "a command misspelt": ("trian TEXT", "train"),
+    "a window of an absent file": ("TMP/absent.txt", "absent.txt"),
+    "snapshot of an unknown kind": ("snapshot TEXT -o TMP/x.bmp", ".png"),
+    "snapshot of a wrong size": ("snapshot TEXT -o TMP/x.png --size big", "1280x800"),
+    "snapshot of a wrong theme": ("snapshot TEXT -o TMP/x.png --theme blue", "print"),
+    "option of none": ("--nonsense", "--nonsense"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with what can be wrong."""
+    (tmp_path / "c.txt").write_text("low lower")
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "binary.txt").write_bytes(bytes(range(256)) * 9)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "table.tsv").write_text("low\n")
+    model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
+    (tmp_path / "whole.json").write_text(json.dumps({"model": model}))
+    (tmp_path / "damaged.json").write_text(json.dumps({"model": {**model, "vocab": {"a": "b"}}}))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_line_that_helps(run, folder, name):
+    written, said = MISTAKES[name]
+    names = {"TEXT": folder / "c.txt", "LOG": folder / "log", "TMP": folder}
+    for short, path in names.items():
+        written = written.replace(short, str(path))
+    before = set(folder.rglob("*"))
+    status, out, err = run(*written.split())
+    assert status == 2
+    assert out == ""
+    lines = [line for line in err.splitlines() if line.startswith("bpe-viz: ")]
+    assert len(lines) == 1
+    assert err.endswith(f"{lines[0]}\n")
+    assert "Traceback" not in err
+    assert said in lines[0]
+    assert set(folder.rglob("*")) == before
+
+
+def test_ctrl_c_is_one_line_and_leaves_nothing_half_written(tmp_path):
+    (tmp_path / "c.txt").write_text("x" * 100 + " ".join(f"{i:x}{i * i:x}" for i in range(60_000)))
+    out = tmp_path / "t.json"
+    out.write_text("before")
+    with started("train", tmp_path / "c.txt", "-o", out, "--merges", 10**6) as process:
+        try:
+            time.sleep(1.5)  # nothing on a pipe tells that training has begun
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err.decode().splitlines() == ["bpe-viz: stopped."]
+    assert out.read_text() == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"c.txt", "t.json"}
+
+
+def test_a_closed_pipe_is_quiet(worked, tmp_path):
+    (tmp_path / "long.txt").write_text("lowest " * 100_000)
+    with started("encode", worked, "--file", tmp_path / "long.txt", "--output", "tokens") as process:
+        process.stdout.readline()
+        process.stdout.close()
+        err = process.stderr.read()
+        process.wait(timeout=60)
+    assert b"Error" not in err
+    assert b"Traceback" not in err
+
+
+def test_any_text_can_be_printed_anywhere(worked):
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    status, out, _ = ran("explain", worked, "low字", env=environment)
+    assert status == 0
+    assert b"\\u5b57" in out
+
+
+SMALL = {
+    "train": ("train", "TABLE", "--log", "TMP/log.jsonl", "-o", "TMP/t.json"),
+    "encode": ("encode", "WORKED", "lowest"),
+    "decode": ("decode", "WORKED", "13"),
+    "explain": ("explain", "WORKED", "lowest"),
+    "info": ("info", "TABLE"),
+}
+
+
+@pytest.mark.parametrize("command", SMALL)
+def test_small_input_imports_neither_numba_nor_qt(command, worked, table, tmp_path):
+    names = {"WORKED": str(worked), "TABLE": str(table)}
+    arguments = [names.get(one, one.replace("TMP", str(tmp_path))) for one in SMALL[command]]
+    code = (
+        "import sys\nfrom bpe_viz.cli import main\n"
+        f"assert main({arguments!r}) == 0\n"
+        "heavy = {'numba', 'PySide6', 'pyqtgraph', 'shiboken6', 'tokenizers.trainers', 'pyarrow'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    if command == "train":
+        code = code.replace("'tokenizers.trainers', ", "")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("command", [*SMALL, "--help", "--version"])
+def test_a_small_command_answers_in_about_a_second_on_the_first_run(command, worked, table, tmp_path):
+    names = {"WORKED": str(worked), "TABLE": str(table)}
+    arguments = [names.get(one, one.replace("TMP", str(tmp_path))) for one in SMALL.get(command, (command,))]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    fastest = min(_seconds(arguments, environment) for _ in range(3))
+    assert fastest < 1.2
+
+
+def _seconds(arguments, environment):
+    before = time.perf_counter()
+    assert ran(*arguments, env=environment)[0] == 0
+    return time.perf_counter() - before
+
+
+def test_the_window_gets_the_sources(run, table, monkeypatch):
+    asked = []
+    application = types.ModuleType("bpe_viz.gui.app")
+    application.run = lambda sources: asked.append(tuple(sources)) or 0
+    monkeypatch.setitem(sys.modules, "bpe_viz.gui.app", application)
+    assert run(table, "hf:org/name").status == 0
+    assert run().status == 0
+    assert asked == [(str(table), "hf:org/name"), ()]
+
+
+def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypatch):
+    asked = []
+    module = types.ModuleType("bpe_viz.gui.snapshot")
+    module.snapshot = lambda source, out, **options: asked.append((source, out, options))
+    monkeypatch.setitem(sys.modules, "bpe_viz.gui.snapshot", module)
+    out = tmp_path / "x.svg"
+    arguments = ("--panel", "histogram", "--position", 3, "--text", "low", "--theme", "print", "--size", "640x480")
+    assert run("snapshot", table, "-o", out, *arguments, "--base", "characters").status == 0
+    (source, path, options) = asked[0]
+    assert (source, path) == (str(table), out)
+    assert options["options"].training.base == "characters"
+    assert {key: value for key, value in options.items() if key != "options"} == {
+        "position": 3, "panel": "histogram", "text": "low", "theme": "print", "size": (640, 480)
+    }  # fmt: skip

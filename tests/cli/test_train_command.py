@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import stat
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+import pytest
+
+from bpe_viz.engine import reference
+from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.formats import load_tokenizer
+
+
+def read_log(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def text_of(hexadecimal):
+    return bytes.fromhex(hexadecimal).decode()
+
+
+# facts/worked_examples.md
+WORKED = [
+    ("e", "s", 9, 2),
+    ("es", "t", 9, 1),
+    ("l", "o", 7, 2),
+    ("lo", "w", 7, 1),
+    ("e", "w", 6, 3),
+    ("ew", "est", 6, 2),
+    ("n", "ewest", 6, 1),
+]
+SEPARATE = [
+    ("e", "s", 9, 3), ("es", "t", 9, 2), ("est", "</w>", 9, 1), ("l", "o", 7, 2), ("lo", "w", 7, 1), ("e", "w", 6, 3),
+    ("ew", "est</w>", 6, 2), ("n", "ewest</w>", 6, 1), ("low", "</w>", 5, 1), ("d", "est</w>", 3, 3),
+    ("i", "dest</w>", 3, 2), ("w", "idest</w>", 3, 1),
+]  # fmt: skip
+
+
+def rows(log):
+    return [(text_of(m["left"]), text_of(m["right"]), m["count"], m["ties"]) for m in log]
+
+
+def test_the_worked_example(run, table, tmp_path):
+    log = tmp_path / "log.jsonl"
+    assert run("train", table, "--base", "characters", "--merges", 7, "--log", log).status == 0
+    merges = read_log(log)
+    assert rows(merges) == WORKED
+    assert [m["rank"] for m in merges] == list(range(7))
+    assert all(m["token"] == m["left"] + m["right"] for m in merges)
+    assert list(merges[0]) == ["rank", "left", "right", "token", "count", "replacements", "ties"]
+    first = log.read_text().splitlines()[0]
+    assert first == (
+        '{"rank": 0, "left": "65", "right": "73", "token": "6573", "count": 9, "replacements": 9, "ties": 2}'
+    )
+
+
+def test_a_separate_marker_is_logged_as_its_text(run, table, tmp_path):
+    log = tmp_path / "log.jsonl"
+    arguments = ("--base", "characters", "--end-of-word", "separate", "--merges", 12, "--log", log)
+    assert run("train", table, *arguments).status == 0
+    assert rows(read_log(log)) == SEPARATE
+
+
+def test_each_word_counted_once_is_the_classic_mistake(run, table, tmp_path):
+    log = tmp_path / "log.jsonl"
+    assert run("train", table, "--base", "characters", "--weights", "types", "--log", log, "--merges", 5).status == 0
+    merges = rows(read_log(log))
+    assert [(left, right) for left, right, *_ in merges[:4]] == [(m[0], m[1]) for m in WORKED[:4]]
+    assert merges[4][:3] == ("d", "est", 1)
+
+
+def test_text_that_looks_like_the_marker_is_told_apart(run, tmp_path):
+    (tmp_path / "c.txt").write_text("a_b a_c a_d a")
+    log = tmp_path / "log.jsonl"
+    status, *_ = run(
+        "train", tmp_path / "c.txt", "--pretokenizer", "whitespace", "--base", "characters", "--end-of-word", "glued",
+        "--marker", "_", "--merges", 1, "--log", log,
+    )  # fmt: skip
+    assert status == 0
+    assert read_log(log)[0]["unmarked"] == ["right", "token"]
+
+
+def test_count_and_replacements_differ_on_runs(run, case, tmp_path):
+    wanted = case("TR-01")
+    (tmp_path / "runs.txt").write_text(wanted["input"]["text"])
+    log = tmp_path / "log.jsonl"
+    assert run("train", tmp_path / "runs.txt", "--pattern", r"\S+", "--merges", 3, "--log", log).status == 0
+    found = [
+        {"token": text_of(m["token"]), "count": m["count"], "replacements": m["replacements"]} for m in read_log(log)
+    ]
+    assert found == next(iter(wanted["expected"].values()))
+
+
+def test_the_longest_token_may_be_just_as_long(run, case, tmp_path):
+    (tmp_path / "c.txt").write_text(case("TR-16")["input"]["text"])
+    log = tmp_path / "log.jsonl"
+    ran = run("train", tmp_path / "c.txt", "--pretokenizer", "whitespace", "--max-token-length", 4, "--log", log)
+    assert ran.status == 0
+    assert text_of(read_log(log)[-1]["token"]) == "abcd"
+    ran = run("train", tmp_path / "c.txt", "--pretokenizer", "whitespace", "--max-token-length", 2, "--log", log)
+    assert {len(text_of(m["token"])) for m in read_log(log)} == {2}
+    assert "at most 2" in ran.err
+
+
+@pytest.mark.parametrize(("min_count", "made"), [(1, ["ab", "cd", "ef"]), (2, ["ab", "cd"]), (3, ["ab"])])
+def test_min_count_stops_and_says_so(run, case, tmp_path, min_count, made):
+    (tmp_path / "c.txt").write_text(case("TR-15")["input"]["text"])
+    log = tmp_path / "log.jsonl"
+    arguments = ("--pretokenizer", "whitespace", "--min-count", min_count, "--log", log)
+    ran = run("train", tmp_path / "c.txt", *arguments)
+    assert ran.status == 0
+    assert [text_of(m["token"]) for m in read_log(log)] == made
+    assert ("no pair is left" if min_count == 1 else f"counts less than {min_count}") in ran.err
+
+
+def test_no_pair_at_all_is_no_error(run, tmp_path):
+    (tmp_path / "c.txt").write_text("a b c")
+    ran = run("train", tmp_path / "c.txt", "--pretokenizer", "whitespace", "--log", tmp_path / "log")
+    assert ran.status == 0
+    assert "no pair is left" in ran.err
+    assert "White space between words was dropped" in ran.err
+    assert (tmp_path / "log").read_bytes() == b""
+    assert ran.out == ""
+
+
+def test_vocab_size_counts_base_unknown_and_special_tokens(run, table, tmp_path):
+    out = tmp_path / "t.json"
+    ran = run(
+        "train", table, "--base", "characters", "--unknown", "<unk>", "--special", "<s>", "--special", "</s>",
+        "--vocab-size", 17, "-o", out,
+    )  # fmt: skip
+    assert ran.status == 0
+    loaded = load_tokenizer(out)
+    assert (loaded.n_merges, loaded.vocab_size) == (4, 17)
+    assert loaded.special_ids == {"<unk>": 14, "<s>": 15, "</s>": 16}
+    assert run("train", table, "--base", "characters", "--vocab-size", 9, "--log", tmp_path / "x").status == 2
+
+
+def test_standard_input_folders_and_normalization(run, tmp_path):
+    log = tmp_path / "log.jsonl"
+    assert run("train", "-", "--normalize", "lowercase", "--log", log, stdin=b"AB ab Ab").status == 0
+    assert read_log(log)[0]["count"] == 3
+    (tmp_path / "folder").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "folder" / f"{name}.txt").write_text("xy\n")
+    assert run("train", tmp_path / "folder", "--documents", "line", "--log", log).status == 0
+    assert read_log(log)[0]["count"] == 2
+
+
+def test_written_files_keep_their_mode(run, table, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.touch(0o600)
+    log.chmod(0o640)
+    assert run("train", table, "--log", log, "--threads", 2).status == 0
+    assert stat.S_IMODE(log.stat().st_mode) == 0o640
+
+
+def quick_recount(counts, merges):
+    """Yield (pair, its count) of the textbook rule: recount only the words that hold the pair."""
+    words = [[bytes([byte]) for byte in word.encode()] for word in counts]
+    weights = list(counts.values())
+    pairs, where = Counter(), defaultdict(set)
+    for row, word in enumerate(words):
+        for pair in pairwise(word):
+            pairs[pair] += weights[row]
+            where[pair].add(row)
+    for _ in range(merges):
+        highest = max(pairs.values())
+        best = min(pair for pair, count in pairs.items() if count == highest)
+        yield best, highest, sum(count == highest for count in pairs.values())
+        for row in where.pop(best):
+            word = words[row]
+            for pair in pairwise(word):
+                pairs[pair] -= weights[row]
+            words[row] = word = list(reference.merge_word(tuple(word), best))
+            for pair in pairwise(word):
+                pairs[pair] += weights[row]
+                where[pair].add(row)
+        pairs = Counter({pair: count for pair, count in pairs.items() if count})
+
+
+def test_a_novel_agrees_with_recounts_and_the_library(run, shared, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    source = shared / "data" / "text" / "en_alice29.txt"
+    out, log = tmp_path / "t.json", tmp_path / "m.jsonl"
+    ran = run("train", source, "--pretokenizer", "gpt2", "--merges", 3000, "-o", out, "--log", log)
+    assert ran.status == 0
+    learned = [(bytes.fromhex(m["left"]), bytes.fromhex(m["right"])) for m in read_log(log)]
+    counts = Counter(PRETOKENIZERS["gpt2"].split(source.read_bytes().decode()))
+
+    words = Counter()
+    for word, count in counts.items():
+        words[tuple(chr(byte) for byte in word.encode())] += count
+    expected = reference.train(words, 60)
+    assert [((a.encode("latin-1"), b.encode("latin-1"))) for (a, b), _ in expected] == learned[:60]
+
+    for merge, pair, (best, count, ties) in zip(read_log(log), learned, quick_recount(counts, 3000), strict=True):
+        assert (pair, merge["count"], merge["ties"]) == (best, count, ties)
+
+    library, ours = tokenizers.Tokenizer.from_file(str(out)), load_tokenizer(out)
+    for path in sorted((shared / "data" / "text").rglob("*.*")):
+        text = path.read_bytes().decode("utf-8", "replace")
+        assert library.encode(text).ids == ours.encode(text).ids, path.name
