@@ -71,6 +71,7 @@ class Lane(QObject):
         self._waiting: dict[str, Job] = {}
         self._running: Job | None = None
         self._numbers: dict[str, int] = {}
+        self._answered: dict[str, int] = {}
         self._closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -98,14 +99,14 @@ class Lane(QObject):
     def stop(self, kind: str) -> None:
         """Drop a waiting job of this kind, and ask a running one to end; its answer still arrives."""
         with self._changed:
-            self._waiting.pop(kind, None)
+            if self._waiting.pop(kind, None) is not None:
+                self._answered[kind] = self._numbers[kind]
             if self._running is not None and self._running.kind == kind:
                 self._running.stop()
 
     def is_busy(self, kind: str) -> bool:
-        """Tell whether a job of this kind waits or runs."""
-        with self._changed:
-            return kind in self._waiting or (self._running is not None and self._running.kind == kind)
+        """Tell whether the newest job of this kind has not been answered yet. For the GUI thread."""
+        return self._numbers.get(kind, 0) != self._answered.get(kind, 0)
 
     def close(self) -> None:
         """Stop everything and wait for the thread. No answer arrives afterwards."""
@@ -144,7 +145,9 @@ class Lane(QObject):
         if what == "report":
             if job.reported is not None:
                 job.reported(*value)
-        elif what == "done":
+            return
+        self._answered[job.kind] = job.number
+        if what == "done":
             job.done(value)
         elif isinstance(value, BpeVizError):
             job.failed(value)
