@@ -35,6 +35,14 @@ EXACT_TEXT = "application/x-bpe-viz-text"
 PLACEHOLDERS = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 
 
+def too_long(n_characters: int) -> BpeVizError:
+    """Say that a text does not fit. One paragraph of MOST_CHARACTERS is laid out in 60 ms, and at every key."""
+    return BpeVizError(
+        f"{n_characters:,} characters are too many for this field, which holds {MOST_CHARACTERS:,}.",
+        "Encode a long text with: bpe-viz encode --file FILE",
+    )
+
+
 class ExactTextEdit(QTextEdit):
     """Edits one text of at most MOST_CHARACTERS; gives placeholders the room that their signs need.
 
@@ -88,12 +96,7 @@ class ExactTextEdit(QTextEdit):
         cursor = self.textCursor()
         room = MOST_CHARACTERS - len(self.text) + len(self.selected_text())
         if len(text) > room:
-            self.refused.emit(
-                BpeVizError(
-                    f"{len(text):,} characters are too many for this field, which holds {MOST_CHARACTERS:,}.",
-                    "Encode a long text with: bpe-viz encode --file FILE",
-                )
-            )
+            self.refused.emit(too_long(len(text)))
             return
         before = self.content.shown[: self.content.code_point(cursor.selectionStart())]
         cursor.insertText(self._placeholders.shown(text, before))

@@ -443,7 +443,8 @@ class Workspace(QObject):
     def _show_frame(self, frame: Frame) -> None:
         self.frame = frame
         self.frame_changed.emit(frame)
-        if self.encoded is not None and self.encoded.known < frame.position:
+        # None: a corpus was just opened, and its text is to be coloured long before training ends.
+        if self.encoded is None or self.encoded.known < frame.position:
             self._encode()
 
     def _reading(self, training: _Training) -> Reader:

@@ -178,6 +178,23 @@ def test_a_paste_that_is_too_long_is_refused_with_a_message(make_panel: MakePane
     assert panel.editor.text == TEXT
 
 
+def test_a_text_from_elsewhere_that_is_too_long_is_refused(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    with qtbot.waitSignal(panel.workspace.failed):
+        panel.workspace.set_text("a" * (MOST_CHARACTERS + 1))
+    settle(panel, qtbot)
+    assert panel.editor.text == panel.workspace.text == TEXT
+
+
+def test_another_corpus_colours_the_text_anew(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    corpus = count_text("slow slower", BYTES.counting)
+    with qtbot.waitSignal(panel.workspace.encoding_changed):
+        panel.workspace.open(lambda options, progress, should_stop: corpus, BYTES, "another")
+    settle(panel, qtbot, 3)
+    assert tokens(panel)[-3:] == ["slow", "e", "r"]
+
+
 def test_a_character_of_several_tokens_is_shared_by_them(make_panel: MakePanel, qtbot: QtBot) -> None:
     panel = in_bytes(make_panel, "a👍🏽é")
     spans = panel.spans

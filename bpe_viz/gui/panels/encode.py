@@ -15,6 +15,7 @@ from bpe_viz.engine.tokenizer import Decoding
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.decode_page import DecodePage
+from bpe_viz.gui.exact_text_edit import MOST_CHARACTERS, too_long
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.selection import Selection
@@ -46,7 +47,7 @@ class EncodePanel(Panel):
         self._fill_heading()
         self._fill_body()
         self._connect()
-        self.editor.show_text(workspace.text)
+        self._show_text(workspace.text)
         self._show_tokens()
 
     def _fill_heading(self) -> None:
@@ -97,7 +98,7 @@ class EncodePanel(Panel):
         workspace, editor = self.workspace, self.editor
         workspace.encoding_changed.connect(self._show_encoding)
         workspace.frame_changed.connect(self._show_frame)
-        workspace.text_set.connect(editor.show_text)
+        workspace.text_set.connect(self._show_text)
         workspace.selection_changed.connect(self._show_selection)
         workspace.decoded.connect(self._show_decoding)
         editor.text_edited.connect(self._edited)
@@ -145,6 +146,14 @@ class EncodePanel(Panel):
         return self.editor.spans
 
     # --- showing ---
+
+    @Slot(object)
+    def _show_text(self, text: str) -> None:
+        if len(text) <= MOST_CHARACTERS:
+            self.editor.show_text(text)
+        else:
+            self.workspace.failed.emit(too_long(len(text)))
+            self.workspace.set_text(self.editor.text, from_editor=True)
 
     @Slot(object)
     def _edited(self, text: str) -> None:
