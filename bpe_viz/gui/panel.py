@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.workspace import Workspace
 
-HEADING = 32
+HEADING = 36
 
 
 class Panel(QWidget):
