@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -47,6 +47,7 @@ class ExactTextEdit(QTextEdit):
     """Edits one text of at most MOST_CHARACTERS; gives placeholders the room that their signs need.
 
     text_edited: str, the user changed the text; refused: BpeVizError, an edit that was too large
+    extend_menu: adds to the context menu; called with it and where it was asked for, in the viewport
     """
 
     text_edited = Signal(object)
@@ -58,7 +59,7 @@ class ExactTextEdit(QTextEdit):
         self._boxes = look.shared(BoxCache)
         self._placeholders = Placeholders(self._is_covered)
         self.content = DocumentText.of("", "")
-        self.extend_menu: Callable[[QMenu], None] = lambda menu: None
+        self.extend_menu: Callable[[QMenu, QPoint], None] = lambda menu, point: None
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -201,7 +202,10 @@ class ExactTextEdit(QTextEdit):
             menu.addAction(title, run).setEnabled(enabled)
             if title in ("Redo", "Select all"):
                 menu.addSeparator()
-        self.extend_menu(menu)
+        asked_by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
+        # The caret stands between two characters; the one behind it is meant.
+        behind_caret = self.cursorRect().center() + QPoint(round(self._boxes.cell / 4), 0)
+        self.extend_menu(menu, event.pos() if asked_by_mouse else behind_caret)
         menu.exec(event.globalPos())
         menu.deleteLater()
 

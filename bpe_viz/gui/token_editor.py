@@ -109,13 +109,20 @@ class TokenEditor(ExactTextEdit):
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the tooltip of the token under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            found = self._place_at(event.pos())
-            text = ""
-            if found is not None and self._spans is not None:
-                text = self.describe(self._spans, found[0])
-            QToolTip.showText(event.globalPos(), plain_tooltip(text), self.viewport())
+            self.show_note(event.pos())
             return True
         return super().viewportEvent(event)
+
+    def note_at(self, point: QPoint) -> str:
+        """Return what there is to say of the tokens at a point of the viewport, or nothing."""
+        found = self._place_at(point)
+        return "" if found is None or self._spans is None else self.describe(self._spans, found[0])
+
+    def show_note(self, point: QPoint) -> None:
+        """Show that beside the point."""
+        QToolTip.showText(
+            self.viewport().mapToGlobal(point), plain_tooltip(self.note_at(point)), self.viewport()
+        )
 
     def _forget(self) -> None:
         self._spans = None

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.corpus import Corpus, count_text, worked_example
@@ -253,6 +254,17 @@ def test_copy_as_takes_the_selection_or_all(make_panel: MakePanel, qtbot: QtBot)
     panel.editor.setTextCursor(cursor)
     assert panel.copy_as("Text") == "est"
     assert {panel.copy_as(form).count(" ") for form in COPY_FORMS} <= {0, 2}
+
+
+def test_the_menu_tells_about_the_token_behind_the_caret(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    settle(panel, qtbot, 3)
+    menu = QMenu()
+    panel.editor.extend_menu(menu, panel.editor.cursorRect().center())
+    assert panel.editor.note_at(panel.editor.cursorRect().center()).startswith("lo\nid ")
+    copy_as, about = menu.actions()
+    assert about.isEnabled()
+    assert [action.text() for action in copy_as.menu().actions()] == ["Text", *COPY_FORMS]  # type: ignore[attr-defined]
 
 
 def test_every_colouring_paints(make_panel: MakePanel, qtbot: QtBot, look: Look) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QPoint, Slot
 from PySide6.QtGui import QAction, QActionGroup, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QWidget
 
@@ -41,7 +41,7 @@ class EncodePanel(Panel):
         self.editor.setPlaceholderText("Type or paste a text to see its tokens")
         self.editor.setAccessibleName("Text to encode")
         self.editor.describe = describe_character
-        self.editor.extend_menu = self._add_copy_forms
+        self.editor.extend_menu = self._extend_menu
         self.curve = TokenCurve(look)
         self.decode_page = DecodePage(look)
         self._fill_heading()
@@ -227,11 +227,14 @@ class EncodePanel(Panel):
     def _choose_colours(self, action: QAction) -> None:
         self.colour_by(action.data())
 
-    def _add_copy_forms(self, menu: QMenu) -> None:
+    def _extend_menu(self, menu: QMenu, point: QPoint) -> None:
+        """Offer the forms to copy, and the note of the token: by keyboard, of the one behind the caret."""
         copy_menu = menu.addMenu("Copy as")
         copy_menu.setEnabled(bool(self.editor.text))
         for form in ("Text", *COPY_FORMS):
             copy_menu.addAction(form, partial(self.copy_as, form))
+        about = menu.addAction("About this token", partial(self.editor.show_note, point))
+        about.setEnabled(bool(self.editor.note_at(point)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Drop the curve where the text needs the room."""
