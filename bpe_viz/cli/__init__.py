@@ -71,8 +71,8 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
 def bpe_viz(ctx: click.Context) -> None:
     """Watch byte-pair encoding happen.
 
-    Opens the window with each SOURCE: a text file or folder, a word-count table, or a tokenizer file. A
-    SOURCE that is named like a command is given as ./NAME.
+    Opens the window on the SOURCEs: text files, folders, or word-count tables. A SOURCE that is named like a
+    command is given as ./NAME.
 
     Example: bpe-viz novel.txt
     """

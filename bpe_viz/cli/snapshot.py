@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bpe_viz.cli.options import options_of, training_options
 
@@ -22,8 +24,15 @@ _LARGEST_SIDE = 20_000
 @click.option("--position", type=int, metavar="K", help="How many merges have been applied; all by default.")
 @click.option("--panel", metavar="NAME", help="Only this panel; the whole window if not given.")
 @click.option("--text", metavar="TEXT", help="The text in the panel Encode.")
-@click.option("--theme", type=click.Choice(["light", "dark", "print"]), default="light", help="Its colours.")
-@click.option("--size", default="1280x800", metavar="WxH", help="In pixels; 1280x800 by default.")
+@click.option("--theme", type=click.Choice(["light", "dark", "high-contrast", "print"]), default="light", help="Its colours.")
+@click.option("--size", default="1280x800", metavar="WxH", help="Of the window, in pixels; 1280x800 by default.")
+@click.option(
+    "--scale",
+    type=click.FloatRange(0.25, 8),
+    default=1.0,
+    metavar="FACTOR",
+    help="Draws a PNG so much finer; 1 by default.",
+)
 @training_options
 def command(
     source: str,
@@ -33,11 +42,12 @@ def command(
     text: str | None,
     theme: str,
     size: str,
+    scale: float,
     **values: Any,
 ) -> None:
     """Draw a figure of SOURCE, with no screen needed.
 
-    SOURCE: a text file or folder, a word-count table, or a tokenizer file.
+    SOURCE: a text file or folder, a word-count table, or the word example for the worked example.
 
     Example: bpe-viz snapshot novel.txt -o pairs.svg --panel histogram --position 100 --theme print
     """
@@ -47,9 +57,26 @@ def command(
         raise click.UsageError(f"Position {position} is below 0.")
     options = options_of(values)
     wanted = _size(size)
-    from bpe_viz.gui.snapshot import snapshot
+    from bpe_viz.gui.snapshot import EXAMPLE, snapshot
 
-    snapshot(source, output, options=options, position=position, panel=panel, text=text, theme=theme, size=wanted)
+    snapshot(
+        source,
+        output,
+        # The worked example has options of its own, which the defaults of other sources would spoil.
+        options=None if source == EXAMPLE and not _chosen(values) else options,
+        position=position,
+        panel=panel,
+        text=text,
+        theme=theme,
+        size=wanted,
+        scale=scale,
+    )
+
+
+def _chosen(values: Mapping[str, Any]) -> bool:
+    """Tell whether one of these options stood on the command line."""
+    source_of = click.get_current_context().get_parameter_source
+    return any(source_of(name) is not ParameterSource.DEFAULT for name in values)
 
 
 def _size(written: str) -> tuple[int, int]:

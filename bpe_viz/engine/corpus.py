@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,8 @@ __all__ = [
     "worked_example",
 ]
 
+EXCERPT_CHARACTERS = 400
+EXCERPT_WORDS = 12
 PIECE_CHARACTERS = 1 << 17
 """How much text is counted at once: about 20 ms, so that Stop and progress are felt at once."""
 
@@ -81,6 +84,7 @@ class Corpus:
     n_characters: code points, likewise
     n_pretokens: sum of the counts
     notes: sentences on everything that was found and handled: encoding, invalid bytes, dropped text...
+    excerpt: how the text begins, or the first words of a table: something to encode
     """
 
     name: str
@@ -92,6 +96,7 @@ class Corpus:
     n_characters: int
     n_pretokens: int
     notes: tuple[str, ...]
+    excerpt: str = ""
 
 
 def count_text(text: str, options: CountingOptions, name: str = "Pasted text") -> Corpus:
@@ -189,11 +194,14 @@ class _TextCount:
         self._n_handed = 0  # characters that the pretokenizer was given
         self._n_specials = 0
         self._saw_ink = False  # something other than white space
+        self._beginning = ""
 
     def add(self, text: str) -> None:
         """Count the next text of the document."""
         for start in range(0, len(text), PIECE_CHARACTERS):
             piece = text[start : start + PIECE_CHARACTERS]
+            if len(self._beginning) <= EXCERPT_CHARACTERS:
+                self._beginning += piece[: 2 * EXCERPT_CHARACTERS]
             self._n_characters += len(piece)
             self._n_bytes += len(piece) if piece.isascii() else len(piece.encode())
             self._saw_ink = self._saw_ink or not piece.isspace()
@@ -253,6 +261,7 @@ class _TextCount:
             n_characters=self._n_characters,
             n_pretokens=n_pretokens,
             notes=(*notes, *self._notes(n_empty)),
+            excerpt=_excerpt(self._beginning),
         )
 
     def _notes(self, n_empty: int) -> Iterator[str]:
@@ -269,6 +278,16 @@ class _TextCount:
                 yield f"White space between words was dropped: {share}."
         if not self._counts:
             yield "There is no pre-token, so there is nothing to merge."
+
+
+def _excerpt(beginning: str) -> str:
+    """Cut the beginning of a text to EXCERPT_CHARACTERS, after a whole word if there is one."""
+    text = beginning.lstrip()
+    if len(text) <= EXCERPT_CHARACTERS:
+        return text
+    cut = text[:EXCERPT_CHARACTERS]
+    words, _, _ = cut.rpartition(" ")
+    return words or cut
 
 
 def _last_line_end(text: str) -> int:
@@ -369,6 +388,7 @@ def _table_corpus(
         n_characters=sum(n_characters * count for _, n_characters, count in sizes),
         n_pretokens=sum(repaired_counts.values()),
         notes=(*notes, *surrogate_notes(joined, replaced)),
+        excerpt=_excerpt(" ".join(islice(repaired_counts, EXCERPT_WORDS))),
     )
 
 

@@ -15,9 +15,11 @@ def run(sources: Sequence[str]) -> int:
     Raises BpeVizError if a source is missing, there is no screen, or a system library is missing.
     """
     paths = [Path(source) for source in sources]
-    for path in paths:
-        if not path.exists():
-            raise CorpusError(f"There is no file or folder {path}.", "Check the name.")
+    for source in sources:
+        if source.startswith(("hf:", "tiktoken:")):
+            raise CorpusError(f"{source} names a tokenizer elsewhere; this version opens files.", "Give a file.")
+        if source != "-" and not Path(source).exists():
+            raise CorpusError(f"There is no file or folder {source}.", "Check the name.")
     check_qt_libraries()
     check_screen()
     from bpe_viz.gui.application import start

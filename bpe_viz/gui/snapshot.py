@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from bpe_viz.errors import BpeVizError, OptionError
 from bpe_viz.gui.startup import check_qt_libraries
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QMessageLogContext, QtMsgType
+
     from bpe_viz.gui.workspace import Workspace
 
 EXAMPLE = "example"
@@ -61,12 +64,15 @@ def _draw(
 ) -> None:
     from tempfile import TemporaryDirectory
 
+    from PySide6.QtCore import qInstallMessageHandler
+
     from bpe_viz.gui.application import make_application, make_window
     from bpe_viz.gui.export import export_figure
     from bpe_viz.gui.look import Look
     from bpe_viz.gui.settings import Settings
     from bpe_viz.gui.sources import example_source, file_source
 
+    qInstallMessageHandler(_tell)
     make_application()
     opened = example_source() if source == EXAMPLE else file_source([Path(source)])
     with TemporaryDirectory() as folder:
@@ -86,6 +92,12 @@ def _draw(
             export_figure(window if panel is None else window.docks.dock(panel), out, scale)
         finally:
             window.close()
+
+
+def _tell(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    """Pass Qt's warnings on, but not what the platform without a screen says of each window that is shown."""
+    if not text.startswith("This plugin does not support"):
+        sys.stderr.write(f"{text}\n")
 
 
 def _bring_to(workspace: Workspace, position: int | None) -> None:

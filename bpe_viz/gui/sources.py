@@ -24,7 +24,7 @@ class Source:
 
     name: for people; paths: empty unless it comes from files
     options: what it is trained with unless the user chose otherwise
-    text: what the encode panel starts with; None: leave what is there
+    text: what the encode panel shows unless the user chose a text; None: how the corpus begins
     """
 
     name: str

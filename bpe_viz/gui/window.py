@@ -101,8 +101,6 @@ class Window(QMainWindow):
             options = self.workspace.options if kept else source.options
         self._source = source
         self.workspace.open(source.count, options, source.name)
-        if source.text is not None:
-            self.workspace.set_text(source.text)
         for path in source.paths:
             self.settings.add_recent_file(path.absolute())
             self.settings.last_folder = path.absolute().parent
@@ -230,6 +228,8 @@ class Window(QMainWindow):
 
     @Slot(object)
     def _show_corpus(self, corpus: Corpus) -> None:
+        suggested = self._source.text if self._source is not None else None
+        self.workspace.suggest_text(corpus.excerpt if suggested is None else suggested)
         self.setWindowTitle(f"{corpus.name} – bpe-viz")
         size = f" · {corpus.n_bytes:,} bytes" if not corpus.is_table else ""
         self._summary.setText(

@@ -123,6 +123,7 @@ class Workspace(QObject):
         self.selection: Selection | None = None
         self.breakpoints: tuple[int, ...] = ()
         self.text = ""
+        self._text_is_own = False
         self._hovered: Selection | None = None
         self._wanted = 0
         self._top = 20
@@ -524,6 +525,15 @@ class Workspace(QObject):
 
     def set_text(self, text: str, from_editor: bool = False) -> None:
         """Encode another text; from_editor: its editor shows it already."""
+        self._text_is_own = True
+        self._take_text(text, from_editor)
+
+    def suggest_text(self, text: str) -> None:
+        """Encode this text unless the user has chosen one."""
+        if not self._text_is_own:
+            self._take_text(text, from_editor=False)
+
+    def _take_text(self, text: str, from_editor: bool) -> None:
         self.text = text
         if not from_editor:
             self.text_set.emit(text)

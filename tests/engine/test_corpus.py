@@ -281,3 +281,18 @@ def test_parquet_with_counts_is_a_table(tmp_path):
 
 def test_words_of_one_letter_are_counted(case):
     assert counted(count_text(case("TR-11")["input"]["text"], WORDS)) == {"a": 1, "b": 1, "c": 1}
+
+
+class TestExcerpt:
+    def test_a_short_text_is_its_own_excerpt(self):
+        assert count_text("\n low lower ", CountingOptions()).excerpt == "low lower "
+
+    def test_a_long_text_is_cut_after_a_word(self):
+        excerpt = count_text("word " * 1000, CountingOptions()).excerpt
+        assert excerpt == ("word " * 80).strip()
+
+    def test_a_word_without_an_end_is_cut_anywhere(self):
+        assert count_text("a" * 5000, CountingOptions()).excerpt == "a" * 400
+
+    def test_a_table_begins_with_its_words(self):
+        assert worked_example().excerpt == "low lower newest widest"
