@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -30,7 +30,7 @@ def whole_file(path: Path, error_class: type[BpeVizError] = BpeVizError) -> Iter
             return
         if mode is not None and not os.access(target, os.W_OK):
             raise PermissionError(13, "Permission denied")
-        with _neighbour(target, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode)) as file:
+        with _neighbour(target, None if mode is None else stat.S_IMODE(mode)) as file:
             yield file
     except BrokenPipeError:
         raise
@@ -47,24 +47,19 @@ def _mode_of(target: Path) -> int | None:
         return None
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 @contextlib.contextmanager
-def _neighbour(target: Path, mode: int) -> Iterator[BinaryIO]:
+def _neighbour(target: Path, mode: int | None) -> Iterator[BinaryIO]:
     # In the same folder, since only there a rename is one step.
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    path = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with path.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(target)
+        if mode is not None:
+            path.chmod(mode)
+        path.replace(target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            Path(name).unlink()
+        with contextlib.suppress(OSError):
+            path.unlink()
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ def command(source: str, as_json: bool, **values: Any) -> None:
     from bpe_viz.formats import detect_format
 
     path = Path(source)
-    found = detect_format(path) if path.is_file() else None
+    found = detect_format(path) if os.path.isfile(path) else None
     info = _corpus_info(source, counting_of(values)) if found is None else _tokenizer_info(path, found, values)
     print_result(json.dumps(info) if as_json else "\n".join(_lines(info)))
 

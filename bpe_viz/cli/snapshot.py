@@ -24,7 +24,9 @@ _LARGEST_SIDE = 20_000
 @click.option("--position", type=int, metavar="K", help="How many merges have been applied; all by default.")
 @click.option("--panel", metavar="NAME", help="Only this panel; the whole window if not given.")
 @click.option("--text", metavar="TEXT", help="The text in the panel Encode.")
-@click.option("--theme", type=click.Choice(["light", "dark", "high-contrast", "print"]), default="light", help="Its colours.")
+@click.option(
+    "--theme", type=click.Choice(["light", "dark", "high-contrast", "print"]), default="light", help="Its colours."
+)
 @click.option("--size", default="1280x800", metavar="WxH", help="Of the window, in pixels; 1280x800 by default.")
 @click.option(
     "--scale",

@@ -22,7 +22,9 @@ from bpe_viz.errors import BpeVizError
 WHOLE_TEXT = r"[\s\S]+"
 """Matches any text as one pre-token, in both engines."""
 
-_FOREIGN = regex.compile(r"\}\+|\(\?[a-zV0-9]*[smxVabfuwrp]|\\[hHRXKGAZzmM<>kgLNQE]|\[\[|&&|--|\|\||~~|\(\?[&PR0-9(|]")
+_FOREIGN = regex.compile(
+    r"\{[0-9,]*\}\+|\(\?[a-zV0-9]*[smxVabfuwrp]|\\[hHRXKGAZzmM<>kgLNQE]|\[\[|&&|--|\|\||~~|\(\?[&PR0-9(|]"
+)
 """Constructs that mean something else, or nothing, in one of the two engines."""
 
 # \w has the joiners here and the library's has not; there it has superscripts and fractions.

@@ -95,18 +95,20 @@ def written_symbols(tokenizer: Tokenizer) -> list[str]:
 
 
 def _vocabulary(tokenizer: Tokenizer, texts: Sequence[str]) -> dict[str, int]:
+    """Return the ids of symbols by how they are written. Raises FormatError if two would be one to the library."""
     vocabulary: dict[str, int] = {}
+    base = tokenizer.base
     for symbol, text in enumerate(texts):
         token_id = tokenizer.id_of(symbol)
-        if vocabulary.setdefault(text, token_id) == token_id:
-            continue
-        if tokenizer.base.end_of_word == "glued":
+        is_other = vocabulary.setdefault(text, token_id) != token_id
+        if base.end_of_word == "glued" and (is_other or (symbol >= len(base) and _is_letter(base, text))):
             raise FormatError(
-                f"Two tokens would both be written {text!r} in a tokenizer.json: "
-                "one ends in the end-of-word marker, the other in the same text.",
+                f"The token {text!r} ends like the end-of-word marker, "
+                "and the library would take the one for the other.",
                 "Train with a --marker that the corpus does not hold.",
             )
-        raise FormatError(f"Two tokens with ids {vocabulary[text]} and {token_id} have the same text {text!r}.")
+        if is_other:
+            raise FormatError(f"Two tokens with ids {vocabulary[text]} and {token_id} have the same text {text!r}.")
     return vocabulary
 
 

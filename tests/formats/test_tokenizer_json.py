@@ -135,11 +135,13 @@ def test_a_separate_marker_is_refused_with_the_reason():
         document_of(tokenizer)
 
 
-def test_a_marker_that_the_text_imitates_is_refused():
+@pytest.mark.parametrize("corpus", ["a_b a_c a_d a", "a_b a_c a_d"])
+def test_a_marker_that_the_text_imitates_is_refused(corpus):
     tokenizer = trained(
-        "a_b a_c a_d a", CountingOptions(pretokenizer="whitespace"),
+        corpus,
+        CountingOptions(pretokenizer="whitespace"),
         TrainingOptions(base="characters", end_of_word="glued", marker="_"),
-    )  # fmt: skip
+    )
     with pytest.raises(FormatError, match=r"--marker"):
         document_of(tokenizer)
 
