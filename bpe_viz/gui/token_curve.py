@@ -26,6 +26,8 @@ class TokenCurve(QWidget):
         super().__init__()
         self._look = look
         self._counts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
+        self._low = self._high = 0
+        self._drawn: tuple[QRectF, QPolygonF] | None = None
         self._position = 0
         self.setAccessibleName("Tokens of this text after every merge")
         self.setToolTip("Tokens of this text after every merge. Click: go there.")
@@ -36,6 +38,8 @@ class TokenCurve(QWidget):
     def show_counts(self, counts: NDArray[np.int64]) -> None:
         """Show another curve: (positions + 1,) int64."""
         self._counts = counts
+        self._low, self._high = int(counts.min()), int(counts.max())
+        self._drawn = None
         self._describe()
 
     def show_position(self, position: int) -> None:
@@ -78,10 +82,9 @@ class TokenCurve(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(look.brush("next_soft"))
         painter.drawRoundedRect(plot, look.px(3), look.px(3))
-        points = self._points(plot)
         painter.setPen(look.pen("next", 2.0 * look.zoom))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPolyline(QPolygonF(points))
+        painter.drawPolyline(self._polygon(plot))
         position = min(self._position, len(self._counts) - 1)
         here = self._point(plot, position)
         painter.setPen(look.pen("made", 2.0 * look.zoom))
@@ -111,6 +114,12 @@ class TokenCurve(QWidget):
             room.setHeight(look.px(96))
         return room
 
+    def _polygon(self, plot: QRectF) -> QPolygonF:
+        """Return the curve; it is worked out anew only for other counts or another size."""
+        if self._drawn is None or self._drawn[0] != plot:
+            self._drawn = (plot, QPolygonF(self._points(plot)))
+        return self._drawn[1]
+
     def _points(self, plot: QRectF) -> list[QPointF]:
         last = len(self._counts) - 1
         # A point a pixel is all that can be seen of any training.
@@ -118,8 +127,7 @@ class TokenCurve(QWidget):
         return [self._point(plot, position) for position in positions.tolist()]
 
     def _point(self, plot: QRectF, position: int) -> QPointF:
-        low, high = int(self._counts.min()), int(self._counts.max())
-        part = (int(self._counts[position]) - low) / max(1, high - low)
+        part = (int(self._counts[position]) - self._low) / max(1, self._high - self._low)
         inset = self._look.px(5)
         height = plot.height() - 2 * inset
         x = plot.left() + plot.width() * position / (len(self._counts) - 1)

@@ -125,7 +125,7 @@ class Driver:
         timer = QTimer()
         timer.setTimerType(Qt.TimerType.PreciseTimer)
         timer.timeout.connect(lambda: loop.quit() if condition() or time.monotonic() > end else None)
-        timer.start(0)
+        timer.start(4)  # a busy loop would take the interpreter from the lanes
         loop.exec()
         timer.stop()
         if not condition():
