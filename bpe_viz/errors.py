@@ -37,7 +37,7 @@ class FormatError(BpeVizError):
     """A tokenizer file that cannot be read, or a tokenizer that a format cannot hold."""
 
 
-class Stopped(BpeVizError):
+class Stopped(BpeVizError):  # noqa: N818  # nothing went wrong
     """The user pressed Stop: nothing is wrong, and what was there before stays."""
 
     def __init__(self) -> None:

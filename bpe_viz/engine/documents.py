@@ -74,7 +74,7 @@ def find_sources(paths: Sequence[str | Path]) -> tuple[list[TextSource], list[st
         path = Path(given)
         if str(given) == STDIN:
             sources.append(TextSource(None, "standard input", 0))
-        elif path.is_dir():
+        elif os.path.isdir(path):  # path.is_dir() raises for a name that is too long
             found, hidden = _files_below(path)
             if hidden:
                 notes.append(f"{path}: hidden files and folders that were skipped: {hidden:,}.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 Word = tuple[str, ...]
 """A pre-token as it is split now: its symbols, each a string of its own, never joined."""
@@ -21,7 +22,7 @@ def count_pairs(words: Mapping[Word, int]) -> Counter[PairOfText]:
     """Count adjacent pairs inside each word, overlapping ones included, times the word's count."""
     counts: Counter[PairOfText] = Counter()
     for word, count in words.items():
-        for pair in zip(word, word[1:], strict=False):
+        for pair in pairwise(word):
             counts[pair] += count
     return counts
 

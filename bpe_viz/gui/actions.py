@@ -53,7 +53,7 @@ class Actions(QObject):
         self._qactions: dict[str, QAction] = {}
         for spec in self.specs:
             for key in spec.plain_keys:
-                self._by_plain_key[_combined(QKeySequence(key)[0])] = spec
+                self._by_plain_key[_first_key(key)] = spec
             self._qactions[spec.id] = self._qaction(spec, window)
 
     def run(self, action_id: str) -> bool:
@@ -70,10 +70,10 @@ class Actions(QObject):
         without_keypad = QKeyCombination(
             pressed.keyboardModifiers() & ~Qt.KeyboardModifier.KeypadModifier, pressed.key()
         )
-        spec = self._by_plain_key.get(_combined(without_keypad))
+        spec = self._by_plain_key.get(without_keypad.toCombined())
         # "+" and "?" need Shift on many keyboards: what counts is the character.
         if spec is None and event.text() in ("+", "-", "?"):
-            spec = self._by_plain_key.get(_combined(QKeySequence(event.text())[0]))
+            spec = self._by_plain_key.get(_first_key(event.text()))
         if spec is None:
             return False
         if spec.is_enabled():
@@ -110,5 +110,7 @@ class Actions(QObject):
         return qaction
 
 
-def _combined(combination: QKeyCombination) -> int:
-    return combination.toCombined()
+def _first_key(keys: str) -> int:
+    """Return the key and its modifiers as one number."""
+    first: QKeyCombination = QKeySequence(keys)[0]  # type: ignore[index]  # it can be indexed; its stubs do not say so
+    return first.toCombined()

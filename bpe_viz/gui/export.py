@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QMarginsF, QPoint, QRectF, QSizeF
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QPoint, QRectF, QSizeF
 from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from bpe_viz.errors import BpeVizError
+from bpe_viz.whole_file import whole_file
 
-SUFFIXES = (".png", ".svg", ".pdf")
 _PIXELS_AN_INCH = 96
+_POINTS_AN_INCH = 72
 
 
 def figure_filters() -> str:
@@ -28,70 +28,59 @@ def export_figure(widget: QWidget, path: Path, scale: float = 1.0) -> None:
     scale: pixels a device-independent pixel, for PNG
     Raises BpeVizError for another suffix or if the file cannot be written; then nothing is left behind.
     """
-    draw = {".png": _draw_png, ".svg": _draw_svg, ".pdf": _draw_pdf}.get(path.suffix.lower())
+    draw = _KINDS.get(path.suffix.lower())
     if draw is None:
-        raise BpeVizError(f"{path.name} is no figure that bpe_viz writes.", f"Name it {', '.join(SUFFIXES)}.")
-    try:
-        handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.absolute().parent)
-    except OSError as error:
-        raise BpeVizError(f"{path} cannot be written: {error.strerror}.", "Choose another folder.") from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        draw(widget, temporary, scale)
-        # mkstemp makes files that only their owner reads; a figure is an ordinary file.
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise BpeVizError(f"{path} cannot be written: {error.strerror}.", "Choose another place.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise BpeVizError(f"{path.name} is no figure that bpe_viz writes.", f"Name it {', '.join(_KINDS)}.")
+    drawn = QByteArray()
+    buffer = QBuffer(drawn)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    draw(widget, buffer, scale)
+    buffer.close()
+    with whole_file(path) as file:
+        file.write(drawn.data())
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _draw_png(widget: QWidget, path: Path, scale: float) -> None:
+def _draw_png(widget: QWidget, device: QIODevice, scale: float) -> None:
     image = QImage(widget.size() * scale, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(scale)
-    image.fill(widget.palette().color(widget.backgroundRole()))
     painter = QPainter(image)
     _render(widget, painter)
     painter.end()
-    if not image.save(str(path)):
-        raise BpeVizError(f"{path} cannot be written.", "Choose another place.")
+    image.save(device, "PNG")  # type: ignore[call-overload]  # takes str too; the stubs ask for bytes
 
 
-def _draw_svg(widget: QWidget, path: Path, scale: float) -> None:
+def _draw_svg(widget: QWidget, device: QIODevice, scale: float) -> None:
     generator = QSvgGenerator()
-    generator.setFileName(str(path))
+    generator.setOutputDevice(device)
     generator.setSize(widget.size())
     generator.setViewBox(QRectF(QPoint(0, 0), widget.size()))
     generator.setResolution(_PIXELS_AN_INCH)
-    generator.setTitle(widget.windowTitle() or "bpe-viz")
+    generator.setTitle(widget.windowTitle())
     painter = QPainter(generator)
-    painter.fillRect(widget.rect(), widget.palette().color(widget.backgroundRole()))
     _render(widget, painter)
     painter.end()
 
 
-def _draw_pdf(widget: QWidget, path: Path, scale: float) -> None:
-    writer = QPdfWriter(str(path))
+def _draw_pdf(widget: QWidget, device: QIODevice, scale: float) -> None:
+    writer = QPdfWriter(device)
     writer.setResolution(_PIXELS_AN_INCH)
-    points = QSizeF(widget.size()) * (72 / _PIXELS_AN_INCH)
+    points = QSizeF(widget.size()) * (_POINTS_AN_INCH / _PIXELS_AN_INCH)
     writer.setPageSize(QPageSize(points, QPageSize.Unit.Point))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0), QPageLayout.Unit.Point)
-    writer.setTitle(widget.windowTitle() or "bpe-viz")
+    writer.setTitle(widget.windowTitle())
     painter = QPainter(writer)
-    painter.fillRect(widget.rect(), widget.palette().color(widget.backgroundRole()))
     _render(widget, painter)
     painter.end()
 
 
 def _render(widget: QWidget, painter: QPainter) -> None:
+    painter.fillRect(widget.rect(), widget.palette().color(widget.backgroundRole()))
     flags = QWidget.RenderFlag.DrawWindowBackground | QWidget.RenderFlag.DrawChildren
     widget.render(painter, QPoint(0, 0), renderFlags=flags)
 
+
+_KINDS: dict[str, Callable[[QWidget, QIODevice, float], None]] = {
+    ".png": _draw_png,
+    ".svg": _draw_svg,
+    ".pdf": _draw_pdf,
+}

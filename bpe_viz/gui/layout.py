@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QPoint, QRectF, Qt, Slot
 from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QVBoxLayout, QWidget
@@ -156,7 +158,7 @@ class Docks:
             else:
                 self._window.splitDockWidget(above, dock, Qt.Orientation.Vertical)
             above = dock
-        for left, right in zip(top, top[1:], strict=False):
+        for left, right in pairwise(top):
             self._window.splitDockWidget(left, right, Qt.Orientation.Horizontal)
 
     def _share_room(self) -> None:

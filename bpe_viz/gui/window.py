@@ -212,6 +212,10 @@ class Window(QMainWindow):
         """Show the sheet of all keys."""
         KeySheet(self.actions_table, self).show()
 
+    def quit(self) -> None:
+        """Close the window, which ends the program."""
+        self.close()
+
     def toggle_full_screen(self) -> None:
         """Fill the screen, or leave it."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)

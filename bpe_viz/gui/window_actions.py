@@ -32,7 +32,7 @@ def _file(window: Window) -> list[ActionSpec]:
         ActionSpec("example", "File", "Worked example", window.open_example),
         ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_trained),
         ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_trained),
-        ActionSpec("quit", "File", "Quit", lambda: None if window.close() else None, ("Ctrl+Q",)),
+        ActionSpec("quit", "File", "Quit", window.quit, ("Ctrl+Q",)),
     ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from bpe_viz.gui.startup import check_screen, missing_library
 @pytest.mark.parametrize(
     ("message", "debian", "fedora", "arch"),
     [
-        ("libEGL.so.1: cannot open shared object file: No such file or directory", "libegl1", "libglvnd-egl", "libglvnd"),
+        ("libEGL.so.1: cannot open shared object file: No such file", "libegl1", "libglvnd-egl", "libglvnd"),
         ("libxcb-cursor.so.0: cannot open shared object file", "libxcb-cursor0", "xcb-util-cursor", "xcb-util-cursor"),
         ("libxkbcommon-x11.so.0: cannot open", "libxkbcommon-x11-0", "libxkbcommon-x11", "libxkbcommon-x11"),
         ("libxkbcommon.so.0: cannot open", "libxkbcommon0", "libxkbcommon", "libxkbcommon"),
@@ -62,7 +62,8 @@ class TestScreen:
         assert os.environ["QT_QPA_PLATFORM"] == "offscreen"
 
     def test_the_program_ends_with_one_line_and_status_2(self):
-        environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+        screens = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+        environment = {name: value for name, value in os.environ.items() if name not in screens}
         done = subprocess.run(
             [sys.executable, "-m", "bpe_viz"], capture_output=True, text=True, env=environment, check=False, timeout=60
         )

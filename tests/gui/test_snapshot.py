@@ -1,0 +1,64 @@
+"""Figures without a screen."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+
+from bpe_viz.engine.types import CountingOptions, Options, TrainingOptions
+from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.panels import panels
+from bpe_viz.gui.snapshot import EXAMPLE, snapshot
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text("the cat sat on the mat; that cat, the other cat, sat there. " * 5)
+    return path
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "print", "high-contrast"])
+def test_the_whole_window_as_png(tmp_path, qtbot, theme):
+    out = tmp_path / "figure.png"
+    snapshot(EXAMPLE, out, options=None, position=3, theme=theme, size=(1280, 800), scale=2.0)
+    image = QImage(str(out))
+    assert (image.width(), image.height()) == (2560, 1600)
+    assert len({image.pixelColor(x, 400).name() for x in range(0, 2560, 7)}) > 3
+
+
+@pytest.mark.parametrize("panel", [panel.name for panel in panels()])
+def test_every_panel_as_svg_that_is_xml(tmp_path, qtbot, text, panel):
+    out = tmp_path / "figure.svg"
+    snapshot(str(text), out, options=Options(), position=5, panel=panel)
+    shapes = list(ElementTree.parse(out).iter())
+    assert len(shapes) > 10
+
+
+def test_pdf(tmp_path, qtbot, text):
+    out = tmp_path / "figure.pdf"
+    snapshot(str(text), out, options=Options(CountingOptions("whitespace"), TrainingOptions(merges=4)))
+    assert out.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"position": 8}, "There is no position 8: this training has the positions 0 to 7."),
+        ({"panel": "pie"}, "There is no panel named 'pie'."),
+        ({"theme": "pink"}, "There is no theme named 'pink'."),
+        ({"out": "figure.gif"}, "figure.gif is no figure that bpe_viz writes."),
+        ({"out": "missing/figure.png"}, "figure.png"),
+        ({"source": "missing.txt"}, "missing.txt"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_and_nothing_is_written(tmp_path, qtbot, change, said):
+    wanted = {"source": EXAMPLE, "out": "figure.png", "options": None, "position": 1, **change}
+    out = tmp_path / wanted.pop("out")
+    with pytest.raises(BpeVizError) as raised:
+        snapshot(wanted.pop("source"), out, **wanted)
+    assert said in str(raised.value)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
