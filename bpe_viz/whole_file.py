@@ -23,9 +23,9 @@ def whole_file(path: Path, error_class: type[BpeVizError] = BpeVizError) -> Iter
     """
     target = Path(os.path.realpath(path))
     try:
-        mode = _mode_of(target)
+        mode = _mode_of(path)
         if mode is not None and not stat.S_ISREG(mode):
-            with target.open("wb") as file:
+            with path.open("wb") as file:
                 yield file
             return
         if mode is not None and not os.access(target, os.W_OK):
@@ -40,9 +40,9 @@ def whole_file(path: Path, error_class: type[BpeVizError] = BpeVizError) -> Iter
         ) from error
 
 
-def _mode_of(target: Path) -> int | None:
+def _mode_of(path: Path) -> int | None:
     try:
-        return target.stat().st_mode
+        return path.stat().st_mode
     except FileNotFoundError:
         return None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from bpe_viz.cli.terminal import forget_output
 from bpe_viz.errors import BpeVizError
 
 COMMANDS = ("train", "encode", "decode", "explain", "info", "snapshot")
@@ -121,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo("bpe-viz: stopped.", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        _forget_stdout()
+        forget_output()
         return 0
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 1
@@ -130,8 +131,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _fail(message: str) -> int:
     click.echo(f"bpe-viz: {' '.join(message.split())}", err=True)
     return USER_MISTAKE
-
-
-def _forget_stdout() -> None:
-    """Let what is still buffered go nowhere, or Python would complain of the closed pipe on its way out."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

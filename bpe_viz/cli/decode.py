@@ -29,9 +29,9 @@ def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
     print_result(decoding.text)
     if decoding.unknown:
         unknown = ", ".join(map(str, dict.fromkeys(decoding.unknown)))
-        say(f"{len(decoding.unknown):,} ids have no token: {unknown}.")
+        say(f"Ids that no token has: {unknown}.")
     if decoding.invalid:
-        say(f"{decoding.invalid:,} U+FFFD stand for bytes that are no whole character.")
+        say(f"Bytes that are no whole character, shown as U+FFFD: {decoding.invalid:,}.")
 
 
 def _numbers(ids: Iterable[str]) -> list[int]:

@@ -82,11 +82,11 @@ def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:
         return
     ids = encoded.at(tokenizer.position).ids
     if gaps := int(np.count_nonzero(ids < 0)):
-        say(f"{gaps:,} characters are not in the base vocabulary and have no token.")
+        say(f"Characters that the base vocabulary lacks, which have no token: {gaps:,}.")
     if tokenizer.unknown is not None:
         unknown = int(np.count_nonzero(ids == tokenizer.special_ids[tokenizer.unknown]))
         if unknown:
-            say(f"{unknown:,} tokens are the unknown token {tokenizer.unknown}.")
+            say(f"Unknown characters, encoded as {tokenizer.unknown}: {unknown:,}.")
 
 
 def _render(tokenizer: Tokenizer, encoded: EncodedText, output: str) -> str:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterable
 
 import click
 
+from bpe_viz.errors import BpeVizError
+
 _SECONDS_BETWEEN_LINES = 0.1
 _WIDTH = 78
 
 
 def print_result(text: str) -> None:
-    """Print a result just as it is: click would take escape sequences out of what goes to a file."""
-    click.echo(text, color=True)
+    """Print a result just as it is: click would take escape sequences out of what goes to a file.
+
+    Raises BpeVizError if standard output cannot be written.
+    """
+    try:
+        click.echo(text, color=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        forget_output()
+        raise BpeVizError(f"Standard output cannot be written: {error.strerror}.", "Send it elsewhere.") from error
+
+
+def forget_output() -> None:
+    """Let what is still buffered go nowhere, or Python would complain of it on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:

@@ -16,10 +16,8 @@ from bpe_viz.cli import COMMANDS
 
 
 def started(*arguments, **options):
-    return subprocess.Popen(
-        [sys.executable, "-m", "bpe_viz", *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options,
-    )  # fmt: skip
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **options}
+    return subprocess.Popen([sys.executable, "-m", "bpe_viz", *map(str, arguments)], **options)
 
 
 def ran(*arguments, **options):
@@ -46,6 +44,7 @@ MISTAKES = {
     "no output": ("train TEXT", "--log"),
     "no corpus": ("train --log LOG", "CORPUS"),
     "absent file": ("train TMP/absent.txt --log LOG", "absent.txt"),
+    "name too long": ("train " + "x" * 5000 + " --log LOG", "too long"),
     "folder without text": ("train TMP/folder --log LOG", "folder"),
     "empty file": ("train TMP/empty.txt --log LOG", "empty"),
     "no text": ("train TMP/binary.txt --log LOG", "not text"),
@@ -147,6 +146,21 @@ def test_a_closed_pipe_is_quiet(worked, tmp_path):
     assert b"Traceback" not in err
 
 
+def test_a_full_disk_is_one_line(worked):
+    with open("/dev/full", "wb") as full, started("encode", worked, "lowest", stdout=full) as process:
+        err = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 2
+    assert err.splitlines() == [
+        "bpe-viz: Standard output cannot be written: No space left on device. Send it elsewhere."
+    ]
+
+
+def test_a_log_may_go_to_standard_output(table):
+    status, out, _ = ran("train", table, "--base", "characters", "--merges", 7, "--log", "/dev/stdout")
+    assert status == 0
+    assert len(out.splitlines()) == 7
+
+
 def test_any_text_can_be_printed_anywhere(worked):
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     status, out, _ = ran("explain", worked, "low字", env=environment)
@@ -209,6 +223,7 @@ def test_the_window_gets_the_sources(run, table, monkeypatch):
 def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypatch):
     asked = []
     module = types.ModuleType("bpe_viz.gui.snapshot")
+    module.EXAMPLE = "example"
     module.snapshot = lambda source, out, **options: asked.append((source, out, options))
     monkeypatch.setitem(sys.modules, "bpe_viz.gui.snapshot", module)
     out = tmp_path / "x.svg"
@@ -218,5 +233,5 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     assert (source, path) == (str(table), out)
     assert options["options"].training.base == "characters"
     assert {key: value for key, value in options.items() if key != "options"} == {
-        "position": 3, "panel": "histogram", "text": "low", "theme": "print", "size": (640, 480)
+        "position": 3, "panel": "histogram", "text": "low", "theme": "print", "size": (640, 480), "scale": 1.0
     }  # fmt: skip
