@@ -50,11 +50,10 @@ def read_input(text: str | None, file: Path | None) -> str:
         repaired, joined, replaced = repair_surrogates(text)
         say_all(surrogate_notes(joined, replaced))
         return repaired
-    if text == STDIN or str(file) == STDIN:
+    if file is None or str(file) == STDIN:
         return _read_stdin()
     from bpe_viz.engine.documents import read_text
 
-    assert file is not None  # exactly one of the two is given
     read, notes = read_text(file)
     say_all(notes)
     return read
