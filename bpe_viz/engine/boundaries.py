@@ -12,22 +12,27 @@ from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
 from bpe_viz.engine.types import Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from bpe_viz.engine.timeline import Published
 
 STANDS = 2**62
 """The rank of a boundary that no merge removes."""
+
+LONG = 4_000
+"""Pre-tokens of more bytes are worked out in arrays; below, Python's own heap and dictionary are quicker."""
 
 _MOST_REMEMBERED = 200_000
 
@@ -103,35 +108,101 @@ def tokens_between(
     return np.where(highest >= 0, n_base + highest, symbols[starts]), starts
 
 
+class LongSplit(Sequence[int]):
+    """The symbols of a long pre-token, in an array: ten million Python integers would take a second to make."""
+
+    __slots__ = ("_symbols",)
+
+    def __init__(self, symbols: NDArray[np.int64]) -> None:
+        self._symbols = symbols
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[int, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> int | tuple[int, ...]:
+        if isinstance(index, slice):
+            return tuple(self._symbols[index].tolist())
+        return int(self._symbols[index])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LongSplit) and np.array_equal(self._symbols, other._symbols)
+
+    def __hash__(self) -> int:
+        return hash(self._symbols.tobytes())
+
+
 class BoundaryRanks:
     """Works out the boundaries of pre-tokens, and remembers them. One thread uses it."""
 
-    def __init__(self, base: BaseVocabulary, ranks: MergeRanks) -> None:
+    def __init__(self, base: BaseVocabulary, ranks: MergeRanks, kernel_set: Kernels = PLAIN) -> None:
         self.base = base
         self.ranks = ranks
         self._remembered: OrderedDict[bytes, Boundaries] = OrderedDict()
+        self._kernels = kernel_set
+        self._table = np.empty(0, dtype=np.int64)
+        self._table_of = -1
+
+    def use(self, kernel_set: Kernels) -> None:
+        """Go on with other kernels."""
+        if kernel_set is not self._kernels:
+            self._kernels = kernel_set
+            self._table_of = -1
 
     def of(self, pretoken: bytes, position: int) -> Boundaries:
         """Return the boundaries of a pre-token (UTF-8), true for every position up to this one at least."""
         found = self._remembered.get(pretoken)
         if found is not None and (found.known >= position or found.known == len(self.ranks)):
             return found
+        found = self._long(pretoken) if len(pretoken) > LONG else self._short(pretoken)
+        if len(self._remembered) >= _MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
+        self._remembered[pretoken] = found
+        return found
+
+
+    def _short(self, pretoken: bytes) -> Boundaries:
         pieces = self.base.pieces(pretoken)
         symbols = self.base.symbols(pieces)
         fallen = [STANDS] * len(symbols)
         for _, boundary, rank in merges_in_order(symbols, self.ranks):
             fallen[boundary] = rank
-        found = Boundaries(
+        return Boundaries(
             np.array(symbols, dtype=np.int32),
             np.array([len(piece) for piece in pieces], dtype=np.int32),
             np.array(fallen, dtype=np.int64),
             len(self.ranks),
             self.ranks.n_base,
         )
-        if len(self._remembered) >= _MOST_REMEMBERED:
-            self._remembered.popitem(last=False)
-        self._remembered[pretoken] = found
-        return found
+
+    def _long(self, pretoken: bytes) -> Boundaries:
+        """Do the same in arrays: a pre-token may be a line of 10 MB."""
+        symbols, widths = self.base.arrays(pretoken)
+        n = len(symbols)
+        rank = np.full(n, STANDS, dtype=np.int64)
+        used_up = symbols.copy()
+        right_of, left_of = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+        heap = np.empty(3 * n, dtype=np.int64)
+        arrays = (used_up, self._pair_table(), rank, right_of, left_of, heap)
+        view = self._kernels.view(arrays)
+        self._kernels.module.remove_boundaries(view[0], GAP, self.ranks.n_base, *view[1:])
+        return Boundaries(symbols, widths, rank, len(self.ranks), self.ranks.n_base)
+
+    def _pair_table(self) -> NDArray[np.int64]:
+        """Return the merges as a hash table for the kernels; made anew when more are known."""
+        n = len(self.ranks)
+        if self._table_of != n:
+            pairs = np.array(self.ranks.pairs(n), dtype=np.int32).reshape(-1, 2)
+            self._table = np.full(2 * (2 << (2 * n).bit_length()), -1, dtype=np.int64)
+            left, right = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+            self._kernels.module.fill_pair_table(*self._kernels.view((self._table, left, right)))
+            self._table_of = n
+        return self._table
 
 
 def merges_in_order(symbols: Sequence[int], ranks: MergeRanks) -> list[tuple[int, int, int]]:

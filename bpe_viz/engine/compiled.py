@@ -124,6 +124,7 @@ def _compiled_twin(numba: Any) -> ModuleType:
 
 def fill_cache() -> None:
     """Compile every kernel that training and seeking call, for the very types they are called with."""
+    from bpe_viz.engine.boundaries import LONG, BoundaryRanks, MergeRanks
     from bpe_viz.engine.corpus import worked_example
     from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.trainer import Trainer
@@ -134,6 +135,7 @@ def fill_cache() -> None:
     trainer.step()
     trainer.train_to()
     reader = Reader(trainer.timeline, kernel_set=compiled)
+    BoundaryRanks(trainer.timeline.base, MergeRanks(0, [(0, 0)]), compiled).of(b"a" * (LONG + 1), 1)
     for position in (trainer.frontier, 0, 1):
         reader.frame(position, top=3)
     (cache_folder() / _READY).touch()

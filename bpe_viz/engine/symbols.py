@@ -31,6 +31,7 @@ class BaseVocabulary:
     marker: str
     content: tuple[bytes, ...]
     ends_word: tuple[bool, ...]
+    _tables: list[NDArray[np.int32]] = field(init=False, repr=False, compare=False, default_factory=list)
     _plain: dict[bytes, int] = field(init=False, repr=False, compare=False)
     _last: dict[bytes, int] = field(init=False, repr=False, compare=False)
 
@@ -61,6 +62,41 @@ class BaseVocabulary:
         if self.end_of_word == "separate":
             pieces.append(b"")
         return pieces
+
+    def arrays(self, pretoken: bytes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return what pieces and symbols do for a long pre-token: (symbols, bytes of each piece), both (n,) int32."""
+        if self.base == "bytes":
+            codes = np.frombuffer(pretoken, dtype=np.uint8).astype(np.int32)
+            widths = np.ones(len(codes), dtype=np.int32)
+        else:
+            text = pretoken.decode("utf-8", errors="replace")
+            codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.int32)
+            widths = (1 + (codes >= 0x80) + (codes >= 0x800) + (codes >= 0x10000)).astype(np.int32)
+        is_last = np.zeros(len(codes), dtype=bool)
+        if self.end_of_word == "glued":
+            is_last[-1:] = True
+        symbols = self.look_up(codes, is_last)
+        if self.end_of_word == "separate":
+            symbols = np.append(symbols, np.int32(self._last.get(b"", GAP)))
+            widths = np.append(widths, np.int32(0))
+        return symbols, widths
+
+    def look_up(self, codes: NDArray[np.int32], is_last: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return the symbol of each byte or code point, GAP where there is none: (n,) int32.
+
+        is_last: (n,), where the symbol carries the end-of-word marker
+        """
+        if not self._tables:
+            for known in (self._plain, self._last):
+                table = np.full(256 if self.base == "bytes" else 0x110000, GAP, dtype=np.int32)
+                for content, symbol in known.items():
+                    if content:
+                        table[content[0] if self.base == "bytes" else ord(content.decode())] = symbol
+                self._tables.append(table)
+        symbols = self._tables[0][codes]
+        if is_last.any():
+            symbols[is_last] = self._tables[1][codes[is_last]]
+        return symbols
 
     def symbols(self, pieces: list[bytes]) -> list[int]:
         """Return the symbol id of each piece, GAP where the base lacks it."""
@@ -101,7 +137,7 @@ def symbolize(pretokens: PretokenCounts, options: TrainingOptions) -> Symbolized
     if options.end_of_word == "glued":
         is_last[(np.cumsum(lengths) - 1)[lengths > 0]] = True
     vocabulary = _base_vocabulary(codes, is_last, options)
-    symbols = _look_up(vocabulary, codes, is_last)
+    symbols = vocabulary.look_up(codes, is_last)
     if options.end_of_word == "separate":
         own = vocabulary.ends_word.index(True)
         symbols = np.insert(symbols, np.cumsum(lengths), own).astype(np.int32)
@@ -132,19 +168,6 @@ def _base_vocabulary(
         tuple(content for content, _ in base),
         tuple(ends for _, ends in base),
     )
-
-
-def _look_up(
-    vocabulary: BaseVocabulary, codes: NDArray[np.int32], is_last: NDArray[np.bool_]
-) -> NDArray[np.int32]:
-    tables = np.zeros((2, 256 if vocabulary.base == "bytes" else 0x110000), dtype=np.int32)
-    for symbol, (content, ends) in enumerate(zip(vocabulary.content, vocabulary.ends_word, strict=True)):
-        if content:
-            code = content[0] if vocabulary.base == "bytes" else ord(content.decode())
-            tables[int(ends), code] = symbol
-    if not is_last.any():
-        return np.asarray(tables[0][codes], dtype=np.int32)
-    return np.asarray(tables[is_last.astype(np.intp), codes], dtype=np.int32)
 
 
 class SymbolTable:

@@ -6,14 +6,14 @@ reaches by adding or subtracting the recorded changes. No snapshot is ever store
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels
-from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.boundaries import LONG, BoundaryRanks, LongSplit, MergeRanks
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels import Order, State
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
@@ -188,7 +188,7 @@ class Reader:
         self._n_pairs = len(timeline.first_counts)
         self._count = np.zeros(0, dtype=np.int64)
         self._tree = np.zeros(0, dtype=np.int32)
-        self._splits = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
+        self._splits = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)), kernel_set)
         self._make_room()
         self._count[: len(timeline.first_counts)] = timeline.first_counts
         self._build_tree()
@@ -196,6 +196,7 @@ class Reader:
     def use(self, kernel_set: Kernels) -> None:
         """Go on with other kernels."""
         self._kernels = kernel_set
+        self._splits.use(kernel_set)
 
     def seek(self, position: int) -> None:
         """Move the cursor by adding or subtracting recorded changes.
@@ -282,11 +283,12 @@ class Reader:
             Pair(a, b): count for a, b, count in zip(left, right, self._count[slots].tolist(), strict=True)
         }
 
-    def split(self, row: int) -> tuple[int, ...]:
+    def split(self, row: int) -> Sequence[int]:
         """Return the symbols of one pre-token at the cursor."""
         self._splits.ranks.follow(self._seen)
         content = self.timeline.pretokens.content(row)
-        return tuple(self._splits.of(content, self.position).at(self.position)[0].tolist())
+        symbols = self._splits.of(content, self.position).at(self.position)[0]
+        return tuple(symbols.tolist()) if len(symbols) <= LONG else LongSplit(symbols)
 
     def _next(self, best: list[PairCount]) -> tuple[Merge | None, StopReason | None]:
         seen, position = self._seen, self.position

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -183,7 +183,7 @@ class Frame:
     top: tuple[PairCount, ...]
     pairs: int
     tokens: int
-    splits: Mapping[int, tuple[int, ...]]
+    splits: Mapping[int, Sequence[int]]
     changed: frozenset[int]
     symbols: SymbolTable
 

@@ -8,12 +8,14 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-Kind = Literal["text", "invisible", "marker", "byte"]
+Kind = Literal["text", "invisible", "marker", "byte", "size"]
 
 DOTTED_CIRCLE = "◌"
 ELLIPSIS = "…"
 LONGEST_SPELLED_RUN = 2
 CACHED_TOKENS = 1 << 15
+MOST_BYTES = 4096
+"""Of a larger token only the ends are shown: one made of a line of 10 MB must not hold a window up."""
 
 SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽"}
 """White space that has a sign of its own; all other invisible characters are written as code points."""
@@ -33,7 +35,8 @@ class Part(NamedTuple):
     """A piece of a shown token.
 
     kind: "text" is what the token says; "invisible" is a sign put in place of something without ink;
-        "marker" is the end-of-word marker; "byte" is a byte that is no whole character
+        "marker" is the end-of-word marker; "byte" is a byte that is no whole character; "size" tells how
+        large a token is of which only the ends are shown
     """
 
     text: str
@@ -60,12 +63,29 @@ def visible_parts(content: bytes, marker: str = "") -> Parts:
 
     marker: the end-of-word marker's text if the token ends a word
     """
-    # surrogateescape turns each byte that is no whole character into one of U+DC80 to U+DCFF, which
-    # valid UTF-8 cannot hold: so the two never meet.
-    parts = list(_joined(_shown(content.decode("utf-8", errors="surrogateescape"))))
+    if len(content) <= MOST_BYTES:
+        parts = _parts(content)
+    else:
+        head, tail = content[: _cut_before(content, MOST_BYTES // 2)], content[_cut_before(content, -MOST_BYTES // 2) :]
+        size = Part(f"{ELLIPSIS} ({len(content):,} bytes) {ELLIPSIS}", "size")
+        parts = [*_parts(head), size, *_parts(tail)]
     if marker:
         parts.append(Part(marker, "marker"))
     return tuple(parts)
+
+
+def _parts(content: bytes) -> list[Part]:
+    # surrogateescape turns each byte that is no whole character into one of U+DC80 to U+DCFF, which
+    # valid UTF-8 cannot hold: so the two never meet.
+    return list(_joined(_shown(content.decode("utf-8", errors="surrogateescape"))))
+
+
+def _cut_before(content: bytes, place: int) -> int:
+    """Return a place, this one or up to three bytes before it, that does not cut a character apart."""
+    for earlier in range(4):
+        if content[place - earlier] & 0xC0 != 0x80:
+            return place - earlier
+    return place
 
 
 def text_of(parts: Sequence[Part]) -> str:
@@ -78,15 +98,16 @@ def shortened(parts: Parts, limit: int) -> Parts:
 
     limit: most characters to keep, the ellipsis and the length not counted; 2 or more
     Signs such as <U+200B> are kept or cut whole, and an accent stays with its letter.
-    The length counts characters as they are shown.
+    The length counts characters as they are shown; of a very large token it is the size in bytes.
     """
     length = sum(len(part.text) for part in parts)
     if length <= limit:
         return parts
+    size = next((part.text.strip(f"{ELLIPSIS} ") for part in parts if part.kind == "size"), f"({length:,})")
     units = [unit for part in parts for unit in _units(part)]
     head = _fitting(units, (limit + 1) // 2)
     tail = _fitting(units[: len(head) - 1 : -1], limit // 2)
-    cut = [Part(ELLIPSIS, "invisible"), *reversed(tail), Part(f" ({length:,})", "invisible")]
+    cut = [Part(ELLIPSIS, "invisible"), *reversed(tail), Part(f" {size}", "invisible")]
     return tuple(_joined([*head, *cut]))
 
 

@@ -15,6 +15,7 @@ from bpe_viz.gui.selection import Selection
 
 MINUS = "−"
 DOT = "·"
+MOST_LOOKED_AT = 1_000  # symbols of a pre-token that may be a line of 10 MB
 MOST_WORDS = 5
 LONGEST_WORD = 24
 
@@ -111,8 +112,8 @@ def words_with(pair: Pair, frame: Frame, corpus: Corpus) -> list[str]:
     """Return some of the frame's pre-tokens that hold the pair, with their counts, as plain text."""
     words = []
     for row, split in frame.splits.items():
-        if pair in set(pairwise(split)):
-            content = corpus.pretokens.content(row)
+        if pair in pairwise(split[:MOST_LOOKED_AT]):
+            content = corpus.pretokens.content(row)[:MOST_LOOKED_AT]
             words.append(f"{visible(content, limit=LONGEST_WORD)}  {int(corpus.pretokens.counts[row]):,}")
             if len(words) == MOST_WORDS:
                 break
@@ -128,7 +129,7 @@ def is_pointed_at(pair: Pair, selection: Selection | None, frame: Frame) -> bool
     if selection.token is not None:
         return selection.token in pair
     split = frame.splits.get(selection.row, ()) if selection.row is not None else ()
-    return pair in pairwise(split)
+    return pair in pairwise(split[:MOST_LOOKED_AT])
 
 
 def why_empty(frame: Frame | None, options: TrainingOptions) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from bpe_viz.engine.types import Frame, Pair
@@ -81,7 +81,7 @@ class Marks:
     """
 
     def __init__(
-        self, frame: Frame, pointed_at: Selection | None, split: tuple[int, ...], first: int, end: int
+        self, frame: Frame, pointed_at: Selection | None, split: Sequence[int], first: int, end: int
     ) -> None:
         self._split = split
         self._made = frame.made.token if frame.made else None
@@ -105,7 +105,7 @@ class Marks:
         return ChipStyle.SELECTED if index in self.pointed_at else ChipStyle.PLAIN
 
 
-def _taken(pair: Pair, split: tuple[int, ...], first: int, end: int) -> Iterator[int]:
+def _taken(pair: Pair, split: Sequence[int], first: int, end: int) -> Iterator[int]:
     """Yield where a merge takes a pair, left to right without overlap.
 
     first, end: only pairs that have a symbol among these places

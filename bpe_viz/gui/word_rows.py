@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QWheelEvent
 
@@ -137,7 +139,7 @@ class WordRows(RowView):
         corpus = self.workspace.corpus
         return int(corpus.pretokens.counts[row]) if corpus else 0
 
-    def _split(self, place: int) -> tuple[int, ...] | None:
+    def _split(self, place: int) -> Sequence[int] | None:
         frame = self.workspace.frame
         return frame.splits.get(self._corpus_row(place)) if frame else None
 

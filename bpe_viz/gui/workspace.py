@@ -558,6 +558,7 @@ class Workspace(QObject):
         timeline = training.timeline
         if self._boundaries is None or self._boundaries.base is not timeline.base:
             self._boundaries = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
+        self._boundaries.use(self._kernels.at_hand(training.trainer.n_symbols))
         return Tokenizer.from_timeline(timeline, training.options.counting, self._boundaries)
 
     def decode(self, ids: Sequence[int]) -> None:

@@ -110,3 +110,12 @@ def test_shortened_keeps_signs_whole(content: bytes, limit: int) -> None:
     signs = {part for part in parts if part.kind == "byte"}
     assert {part for part in shortened(parts, limit) if part.kind == "byte"} <= signs
     assert len(text_of(shortened(parts, limit))) <= max(limit, 2 * max(len(p.text) for p in parts)) + 8
+
+
+def test_of_a_very_large_token_the_ends_and_the_size_are_shown():
+    content = "aé".encode() * 1_000_000
+    parts = visible_parts(content)
+    assert [part.text for part in parts if part.kind == "size"] == ["… (3,000,000 bytes) …"]
+    assert not [part for part in parts if part.kind == "byte"]
+    assert sum(len(part.text) for part in parts) < 5000
+    assert visible(content, limit=6) == "aéa…éaé (3,000,000 bytes)"
