@@ -93,6 +93,7 @@ def text_of(parts: Sequence[Part]) -> str:
     return "".join(part.text for part in parts)
 
 
+@lru_cache(maxsize=CACHED_TOKENS)
 def shortened(parts: Parts, limit: int) -> Parts:
     """Cut the middle out of a long token and say how long it is: abcd…wxyz (120).
 
@@ -104,7 +105,7 @@ def shortened(parts: Parts, limit: int) -> Parts:
     if length <= limit:
         return parts
     size = next((part.text.strip(f"{ELLIPSIS} ") for part in parts if part.kind == "size"), f"({length:,})")
-    units = [unit for part in parts for unit in _units(part)]
+    units = [unit for part in _ends(parts, 2 * limit) for unit in _units(part)]
     head = _fitting(units, (limit + 1) // 2)
     tail = _fitting(units[: len(head) - 1 : -1], limit // 2)
     cut = [Part(ELLIPSIS, "invisible"), *reversed(tail), Part(f" {size}", "invisible")]
@@ -154,6 +155,17 @@ def _joined(parts: Sequence[Part] | Iterator[Part]) -> Iterator[Part]:
             yield Part(text_of(list(group)), "text")
         else:
             yield from group
+
+
+def _ends(parts: Parts, room: int) -> Iterator[Part]:
+    """Yield what a cut can show of parts: at most so many from either side, and of text so many characters."""
+    kept = parts if len(parts) <= 2 * room else (*parts[:room], *parts[-room:])
+    for part in kept:
+        if part.kind == "text" and len(part.text) > 2 * room:
+            yield Part(part.text[:room], "text")
+            yield Part(part.text[-room:], "text")
+        else:
+            yield part
 
 
 def _units(part: Part) -> Iterator[Part]:
