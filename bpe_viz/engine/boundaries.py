@@ -165,7 +165,6 @@ class BoundaryRanks:
         self._remembered[pretoken] = found
         return found
 
-
     def _short(self, pretoken: bytes) -> Boundaries:
         pieces = self.base.pieces(pretoken)
         symbols = self.base.symbols(pieces)

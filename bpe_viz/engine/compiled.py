@@ -77,9 +77,7 @@ def _cpu_flags() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     if not cpuinfo.exists():
         return ""
-    return next(
-        (line for line in cpuinfo.read_text(errors="replace").splitlines() if line.startswith("flags")), ""
-    )
+    return next((line for line in cpuinfo.read_text(errors="replace").splitlines() if line.startswith("flags")), "")
 
 
 def is_ready() -> bool:
@@ -145,6 +143,4 @@ def start_filling_cache() -> subprocess.Popen[bytes]:
     """Fill the cache in another process, at low priority; is_ready() tells when it is done."""
     command = [sys.executable, "-c", "import os; getattr(os, 'nice', int)(10); "
                "from bpe_viz.engine.compiled import fill_cache; fill_cache()"]  # fmt: skip
-    return subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

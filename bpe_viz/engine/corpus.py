@@ -153,9 +153,7 @@ def worked_example() -> Corpus:
     return count_words({"low": 5, "lower": 2, "newest": 6, "widest": 3}, "Worked example")
 
 
-def _count_piece(
-    counts: Counter[str], pretokenizer: Pretokenizer, piece: str, by_line: bool
-) -> Iterator[None]:
+def _count_piece(counts: Counter[str], pretokenizer: Pretokenizer, piece: str, by_line: bool) -> Iterator[None]:
     """Add the pre-tokens of a piece of text to the counts; yields now and then, so that Stop can be asked.
 
     This is the inner loop of counting: whatever is faster replaces it here, and nowhere else.

@@ -95,9 +95,7 @@ def _size(path: Path) -> int:
 
 def _unreadable(name: str, error: Exception) -> CorpusError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return CorpusError(
-        f"{name} cannot be read: {reason}.", "Check that you may open it, or copy it elsewhere."
-    )
+    return CorpusError(f"{name} cannot be read: {reason}.", "Check that you may open it, or copy it elsewhere.")
 
 
 def _files_below(folder: Path) -> tuple[list[TextSource], int]:
@@ -238,9 +236,7 @@ def _text_field(line: str, name: str, number: int) -> str:
         raise CorpusError(f"{name}, line {number} is not JSON: {error}.", remedy) from error
     text = record.get("text") if isinstance(record, dict) else None
     if not isinstance(text, str):
-        raise CorpusError(
-            f"{name}, line {number} has no field `text` with text in it: {line[:60]!r}.", remedy
-        )
+        raise CorpusError(f"{name}, line {number} has no field `text` with text in it: {line[:60]!r}.", remedy)
     return text
 
 

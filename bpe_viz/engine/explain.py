@@ -62,14 +62,10 @@ def explain(tokenizer: Tokenizer, text: str) -> list[Explanation]:
     pretokenizer = pretokenizer_for(tokenizer.counting)
     for stretch, is_special in cut_special_tokens(text, tokenizer.counting.special_tokens):
         if is_special:
-            explanations.append(
-                Explanation(stretch, (stretch.encode(),), (), (), tokenizer.special_ids[stretch])
-            )
+            explanations.append(Explanation(stretch, (stretch.encode(),), (), (), tokenizer.special_ids[stretch]))
             continue
         normalized, _ = aligned_normalize(stretch, tokenizer.counting.normalize)
-        explanations += [
-            explain_pretoken(tokenizer, normalized[a:b]) for a, b in pretokenizer.spans(normalized)
-        ]
+        explanations += [explain_pretoken(tokenizer, normalized[a:b]) for a, b in pretokenizer.spans(normalized)]
     return explanations
 
 
@@ -88,9 +84,7 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
         symbol[start] = ranks.n_base + rank
         standing.remove(boundary)
         merges.append(
-            AppliedMerge(
-                rank, left, right, symbol[start], tuple(symbol[i] for i in standing), standing.index(start)
-            )
+            AppliedMerge(rank, left, right, symbol[start], tuple(symbol[i] for i in standing), standing.index(start))
         )
     return Explanation(pretoken, tuple(pieces), tuple(first), tuple(merges))
 

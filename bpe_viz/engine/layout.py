@@ -136,9 +136,7 @@ class _Piece:
             setattr(self, name, array)
 
 
-def lay_out(
-    tokenizer: Tokenizer, boundaries: BoundaryRanks, text: str, special_text: SpecialText
-) -> EncodedText:
+def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks, text: str, special_text: SpecialText) -> EncodedText:
     """Lay a text out; see EncodedText. Raises OptionError for special text that is to be an error.
 
     A lone surrogate has no UTF-8: it is encoded as U+FFFD, and a note says so.
@@ -204,9 +202,7 @@ def _special(text: str, token_id: int, offset: int) -> _Piece:
     )
 
 
-def _stretch(
-    tokenizer: Tokenizer, boundaries: BoundaryRanks, stretch: str, offset: int
-) -> tuple[_Piece, int]:
+def _stretch(tokenizer: Tokenizer, boundaries: BoundaryRanks, stretch: str, offset: int) -> tuple[_Piece, int]:
     """Lay out text without special tokens; also returns how many code points the pretokenizer left uncovered."""
     normalized, clusters = aligned_normalize(stretch, tokenizer.counting.normalize)
     spans = pretokenizer_for(tokenizer.counting).spans(normalized)
@@ -247,9 +243,7 @@ def _stretch(
         symbols[symbols == GAP] = -2 - tokenizer.special_ids[tokenizer.unknown]
     uncovered = len(normalized) - sum(b - a for a, b in spans)
     return (
-        _Piece(
-            content, symbols=symbols, rank=rank, start=start, end=end, part=part, parts=parts, widths=widths
-        ),
+        _Piece(content, symbols=symbols, rank=rank, start=start, end=end, part=part, parts=parts, widths=widths),
         uncovered,
     )
 

@@ -41,9 +41,7 @@ def narrate(frame: Frame, options: TrainingOptions) -> tuple[Piece, ...]:
 
 def sentence(pieces: Sequence[Piece], symbols: SymbolTable) -> str:
     """Return the pieces as one line of plain text; long symbols are shortened."""
-    return "".join(
-        piece.text if isinstance(piece, Words) else _shown(piece.symbol, symbols) for piece in pieces
-    )
+    return "".join(piece.text if isinstance(piece, Words) else _shown(piece.symbol, symbols) for piece in pieces)
 
 
 def times(count: int) -> str:

@@ -134,9 +134,7 @@ def _test(wanted: RowFilter, pretokens: PretokenCounts, reader: Reader) -> Calla
     return holds
 
 
-def _kept(
-    order: NDArray[np.int32], keeps: Callable[[int], bool], should_stop: StopRequested
-) -> NDArray[np.int32]:
+def _kept(order: NDArray[np.int32], keeps: Callable[[int], bool], should_stop: StopRequested) -> NDArray[np.int32]:
     kept: list[int] = []
     for start in range(0, len(order), _ROWS_A_SLICE):
         if should_stop():

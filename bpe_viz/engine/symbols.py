@@ -36,9 +36,7 @@ class BaseVocabulary:
     _last: dict[bytes, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        plain = {
-            c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if not ends
-        }
+        plain = {c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if not ends}
         last = {c: i for i, (c, ends) in enumerate(zip(self.content, self.ends_word, strict=True)) if ends}
         object.__setattr__(self, "_plain", plain)
         object.__setattr__(self, "_last", last)
@@ -145,9 +143,7 @@ def symbolize(pretokens: PretokenCounts, options: TrainingOptions) -> Symbolized
     return SymbolizedPretokens(vocabulary, symbols, lengths)
 
 
-def _base_vocabulary(
-    codes: NDArray[np.int32], is_last: NDArray[np.bool_], options: TrainingOptions
-) -> BaseVocabulary:
+def _base_vocabulary(codes: NDArray[np.int32], is_last: NDArray[np.bool_], options: TrainingOptions) -> BaseVocabulary:
     if options.base == "bytes":
         base = [(bytes([byte]), False) for byte in range(256)]
         if options.end_of_word == "glued":
@@ -178,9 +174,7 @@ class SymbolTable:
 
     __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols")
 
-    def __init__(
-        self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int
-    ) -> None:
+    def __init__(self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int) -> None:
         """Arrays as in kernels.Order and kernels.State; n_symbols: how many of them count."""
         self.base = base
         self.n_symbols = n_symbols

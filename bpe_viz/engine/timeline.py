@@ -132,9 +132,7 @@ class Timeline:
         slots = published.merged_slot[: published.frontier]
         return [
             Pair(left, right)
-            for left, right in zip(
-                published.left[slots].tolist(), published.right[slots].tolist(), strict=True
-            )
+            for left, right in zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True)
         ]
 
     def tokens_curve(self) -> NDArray[np.int64]:
@@ -279,9 +277,7 @@ class Reader:
         """Return every pair that occurs at the cursor with its count: for tests and small corpora."""
         slots = np.flatnonzero(self._count[: self._n_pairs] > 0)
         left, right = self._seen.left[slots].tolist(), self._seen.right[slots].tolist()
-        return {
-            Pair(a, b): count for a, b, count in zip(left, right, self._count[slots].tolist(), strict=True)
-        }
+        return {Pair(a, b): count for a, b, count in zip(left, right, self._count[slots].tolist(), strict=True)}
 
     def split(self, row: int) -> Sequence[int]:
         """Return the symbols of one pre-token at the cursor."""

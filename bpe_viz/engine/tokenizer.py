@@ -166,9 +166,7 @@ class Tokenizer:
             return Token(token_id, self.symbols.content(symbol), self.symbols.ends_word(symbol), rank, kind)
         for text, special_id in self.special_ids.items():
             if special_id == token_id:
-                return Token(
-                    token_id, text.encode(), False, None, "unknown" if text == self.unknown else "special"
-                )
+                return Token(token_id, text.encode(), False, None, "unknown" if text == self.unknown else "special")
         raise KeyError(token_id)
 
     def label(self, token_id: int) -> bytes:
@@ -260,9 +258,7 @@ class Tokenizer:
                 continue
             if (shared := taken.get(text.encode())) is not None:
                 numbered[text] = shared
-                self.notes += (
-                    f"The special token {text!r} is also an ordinary token: both have id {shared}.",
-                )
+                self.notes += (f"The special token {text!r} is also an ordinary token: both have id {shared}.",)
             else:
                 numbered[text] = len(self.symbols) + sum(i >= len(self.symbols) for i in numbered.values())
         return numbered

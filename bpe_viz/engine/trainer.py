@@ -61,9 +61,7 @@ class Trainer:
         self._arrays = _first_state(written, pretokens, options, rule.code)
         self._use(kernel_set)
         self._count_first_pairs(written)
-        self.timeline = Timeline(
-            pretokens, options, written.vocabulary, self._published(), self._first_counts()
-        )
+        self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
 
     @property
     def frontier(self) -> int:
@@ -125,9 +123,7 @@ class Trainer:
     def _slot_of(self, pair: Pair) -> int:
         order, n_pairs = self._arrays.order, self._arrays.size[kernels.PAIRS]
         found = np.flatnonzero(
-            (order.left[:n_pairs] == pair.left)
-            & (order.right[:n_pairs] == pair.right)
-            & (order.count[:n_pairs] > 0)
+            (order.left[:n_pairs] == pair.left) & (order.right[:n_pairs] == pair.right) & (order.count[:n_pairs] > 0)
         )
         if not len(found):
             raise KeyError(pair)
@@ -144,9 +140,7 @@ class Trainer:
         """Give every pair of base symbols its slot, count and places, and play the first tournament."""
         cell = self._arrays.cell.reshape(-1, 3)
         starts = np.flatnonzero((cell[:-1, 0] >= 0) & (cell[1:, 0] >= 0)).astype(np.int32)
-        slot_of_pair, left, right = _number_pairs(
-            cell[starts, 0], cell[starts + 1, 0], len(written.vocabulary)
-        )
+        slot_of_pair, left, right = _number_pairs(cell[starts, 0], cell[starts + 1, 0], len(written.vocabulary))
         n_pairs = len(left)
         cell[starts, 1] = slot_of_pair
         self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=len(starts) + 1))
@@ -165,9 +159,7 @@ class Trainer:
         counts = order.count[:n_pairs]
         if (limit := self.options.max_token_length) is not None:
             counts = counts[order.length[left] + order.length[right] <= limit]
-        arrays.with_count[:] = np.bincount(
-            counts[counts < kernels.SMALL_COUNT], minlength=kernels.SMALL_COUNT
-        )
+        arrays.with_count[:] = np.bincount(counts[counts < kernels.SMALL_COUNT], minlength=kernels.SMALL_COUNT)
         arrays.size[kernels.PAIRS] = n_pairs
         arrays.size[kernels.PLACES] = len(starts)
         arrays.size[kernels.LIVE_PAIRS] = n_pairs
@@ -230,9 +222,7 @@ def _next_budget(budget: int, seconds: float) -> int:
     return max(200, min(4 * budget, fitting))
 
 
-def _first_state(
-    written: SymbolizedPretokens, pretokens: PretokenCounts, options: TrainingOptions, rule: int
-) -> State:
+def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, options: TrainingOptions, rule: int) -> State:
     """Lay out the cells and the base symbols; pairs come next."""
     vocabulary = written.vocabulary
     labels = [vocabulary.label(symbol) for symbol in range(len(vocabulary))]

@@ -61,9 +61,7 @@ def read_word_table(path: Path) -> tuple[dict[str, int], list[str]]:
         repeated += pretoken in counts
         counts[pretoken] = counts.get(pretoken, 0) + _count(place, pretoken, written)
     if not counts:
-        raise CorpusError(
-            f"{path} holds no pre-token.", "Write a pre-token, a tab and its count on each line."
-        )
+        raise CorpusError(f"{path} holds no pre-token.", "Write a pre-token, a tab and its count on each line.")
     if repeated:
         notes.append(f"{path}: rows that repeat a pre-token, whose counts were added up: {repeated:,}.")
     return counts, notes

@@ -341,5 +341,3 @@ class BarsView(QAbstractScrollArea):
 def _is_own(event: QKeyEvent) -> bool:
     plain = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.NoModifier
     return plain and event.key() in _OWN_KEYS
-
-

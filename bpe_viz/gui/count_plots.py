@@ -141,8 +141,7 @@ class SpreadPlot(CountPlot):
         if len(counts):
             rare = int(how_many[-1])
             said = (
-                f"{len(values):,} different counts; {rare:,} of {len(counts):,} pairs "
-                f"have the lowest, {values[-1]:,}."
+                f"{len(values):,} different counts; {rare:,} of {len(counts):,} pairs have the lowest, {values[-1]:,}."
             )
         self.show_points(values.astype(np.float64), how_many.astype(np.float64), said)
 

@@ -93,9 +93,7 @@ class Docks:
         self._window = window
         self._docks: dict[str, Dock] = {}
         window.setDockNestingEnabled(True)
-        window.setDockOptions(
-            QMainWindow.DockOption.AllowNestedDocks | QMainWindow.DockOption.AllowTabbedDocks
-        )
+        window.setDockOptions(QMainWindow.DockOption.AllowNestedDocks | QMainWindow.DockOption.AllowTabbedDocks)
         for spec in self.specs:
             self._docks[spec.name] = Dock(spec.make(workspace, look), spec, look, window)
         self._arrange()

@@ -101,9 +101,7 @@ class TokenCurve(QWidget):
         below = QRectF(plot.left(), plot.bottom() + look.px(4), plot.width(), height)
         first, last = int(self._counts[0]), int(self._counts[-1])
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f"{first:,}")
-        painter.drawText(
-            below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{last:,} tokens"
-        )
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{last:,} tokens")
 
     def _plot(self) -> QRectF:
         look = self._look

@@ -43,9 +43,7 @@ class TokenEditor(ExactTextEdit):
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
 
-    def show_spans(
-        self, spans: TokenSpans | None, styles: NDArray[np.int64], made: NDArray[np.bool_]
-    ) -> None:
+    def show_spans(self, spans: TokenSpans | None, styles: NDArray[np.int64], made: NDArray[np.bool_]) -> None:
         """Colour these tokens; styles: see token_colours.box_styles; made: which the last merge made."""
         self._spans, self._styles, self._made = spans, styles, made
         self._outlined = np.zeros(len(styles), dtype=bool)
@@ -120,9 +118,7 @@ class TokenEditor(ExactTextEdit):
 
     def show_note(self, point: QPoint) -> None:
         """Show that beside the point."""
-        QToolTip.showText(
-            self.viewport().mapToGlobal(point), plain_tooltip(self.note_at(point)), self.viewport()
-        )
+        QToolTip.showText(self.viewport().mapToGlobal(point), plain_tooltip(self.note_at(point)), self.viewport())
 
     def _forget(self) -> None:
         self._spans = None
@@ -158,9 +154,7 @@ class TokenEditor(ExactTextEdit):
 
     def _lines(self, top: float, bottom: float) -> list[PlacedLine]:
         boxes = self._boxes
-        return list(
-            lines_between(self.document(), self.content, top, bottom, boxes.cell, boxes.line_end_width)
-        )
+        return list(lines_between(self.document(), self.content, top, bottom, boxes.cell, boxes.line_end_width))
 
     def _edges(self, line: PlacedLine, span: int) -> tuple[float, float]:
         assert self._spans is not None  # callers have checked
@@ -186,9 +180,7 @@ class TokenEditor(ExactTextEdit):
             if is_made:
                 boxes.underline(canvas.painter, edges, top)
 
-    def _paint_mixed(
-        self, canvas: Canvas, line: PlacedLine, place: tuple[float, float], style: int
-    ) -> None:
+    def _paint_mixed(self, canvas: Canvas, line: PlacedLine, place: tuple[float, float], style: int) -> None:
         is_cut = any(side != int(side) for side in place)
         ends = (End.CUT, End.CUT) if is_cut else (End.CLOSED, End.CLOSED)
         for edges in line.stretches(*place):

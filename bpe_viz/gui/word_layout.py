@@ -80,9 +80,7 @@ class Marks:
     pointed_at: the places of the symbols that are pointed at
     """
 
-    def __init__(
-        self, frame: Frame, pointed_at: Selection | None, split: Sequence[int], first: int, end: int
-    ) -> None:
+    def __init__(self, frame: Frame, pointed_at: Selection | None, split: Sequence[int], first: int, end: int) -> None:
         self._split = split
         self._made = frame.made.token if frame.made else None
         following = frame.next

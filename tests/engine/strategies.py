@@ -11,9 +11,7 @@ LETTERS = "aab c\nd\0é€😀</w>"
 
 words = st.text(alphabet=LETTERS, min_size=1, max_size=12)
 corpora = st.dictionaries(words, st.integers(min_value=1, max_value=9), min_size=1, max_size=8)
-runs = st.dictionaries(
-    st.text(alphabet="ab", min_size=1, max_size=25), st.integers(1, 3), min_size=1, max_size=4
-)
+runs = st.dictionaries(st.text(alphabet="ab", min_size=1, max_size=25), st.integers(1, 3), min_size=1, max_size=4)
 
 options = st.builds(
     TrainingOptions,

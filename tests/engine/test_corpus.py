@@ -142,9 +142,7 @@ def test_special_tokens_end_pretokens_and_are_said():
 
 
 def test_nul_is_ordinary_text(shared):
-    corpus = count_paths(
-        [shared / "cases" / "files" / "corpus_nul.txt"], CountingOptions(pretokenizer="whitespace")
-    )
+    corpus = count_paths([shared / "cases" / "files" / "corpus_nul.txt"], CountingOptions(pretokenizer="whitespace"))
     assert counted(corpus) == {"a\0b": 2}
 
 

@@ -233,9 +233,7 @@ def test_a_broken_gzip_file_is_told(tmp_path):
 def test_each_line_of_jsonl_is_a_document(tmp_path, monkeypatch):
     monkeypatch.setattr(documents, "BLOCK_BYTES", 7)
     path = tmp_path / "x.jsonl.gz"
-    path.write_bytes(
-        gzip.compress(b'{"text": "one\\n", "id": 1}\r\n\n{"text": "\\ud83d\\udc4d"}\n{"text": "\\ud83d"}')
-    )
+    path.write_bytes(gzip.compress(b'{"text": "one\\n", "id": 1}\r\n\n{"text": "\\ud83d\\udc4d"}\n{"text": "\\ud83d"}'))
     texts, notes = read(path)
     assert texts == ["one\n", "\U0001f44d", "\ufffd"]
     assert "Lone surrogates that became U+FFFD: 1." in notes[0]

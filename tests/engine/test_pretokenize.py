@@ -21,9 +21,7 @@ from bpe_viz.errors import OptionError, PatternError
 
 # Everything that the patterns tell apart, and what they do not expect: marks, final sigma, odd spaces, NUL.
 TEXTS = st.text(
-    st.sampled_from(
-        [*"aBéßΣσ字ﷺʰ\u0301\u0327\u088f1２½'’stLL.,!/-_ \t\n\r\v\x85\xa0\u2028\u3000\0😀", " ", " ", "\n"]
-    ),
+    st.sampled_from([*"aBéßΣσ字ﷺʰ\u0301\u0327\u088f1２½'’stLL.,!/-_ \t\n\r\v\x85\xa0\u2028\u3000\0😀", " ", " ", "\n"]),
     max_size=40,
 )
 NAMED = pytest.mark.parametrize("name", PRETOKENIZERS)

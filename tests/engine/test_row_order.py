@@ -82,11 +82,7 @@ def test_three_symbols_are_refused():
         parse_filter("[a][b][c]")
 
 
-@given(
-    st.dictionaries(
-        st.text(alphabet="ab\0é", min_size=1, max_size=45), st.integers(1, 5), min_size=1, max_size=12
-    )
-)
+@given(st.dictionaries(st.text(alphabet="ab\0é", min_size=1, max_size=45), st.integers(1, 5), min_size=1, max_size=12))
 def test_names_sort_as_bytes_do_beyond_what_fits_into_the_keys(words):
     assert listed(words, "name", merges=0) == sorted(words, key=str.encode)
 

@@ -35,9 +35,7 @@ def timeline_of(text: str, counting: CountingOptions, **options) -> Timeline:
 
 
 class TestEncoding:
-    @given(
-        st.one_of(corpora, runs), st.sampled_from(["none", "separate", "glued"]), texts, st.integers(0, 60)
-    )
+    @given(st.one_of(corpora, runs), st.sampled_from(["none", "separate", "glued"]), texts, st.integers(0, 60))
     def test_a_position_equals_replaying_the_merges_one_by_one(self, words, end_of_word, text, position):
         chosen = TrainingOptions(base="characters", end_of_word=end_of_word, merges=60)
         trainer = Trainer(count_words(words, "words").pretokens, chosen)
@@ -59,9 +57,7 @@ class TestEncoding:
             ]
 
     @given(any_text, st.sampled_from(["none", "gpt2", "cl100k", "o200k"]), any_text, st.integers(0, 50))
-    def test_decode_of_encode_is_the_text_for_a_byte_base_that_covers_it(
-        self, corpus, pretokenizer, text, position
-    ):
+    def test_decode_of_encode_is_the_text_for_a_byte_base_that_covers_it(self, corpus, pretokenizer, text, position):
         tokenizer = train(corpus + "x", CountingOptions(pretokenizer=pretokenizer), merges=50)
         at = tokenizer.at(min(position, tokenizer.n_merges))
         assert at.decode(at.encode(text).ids).text == text
@@ -83,9 +79,7 @@ class TestEncoding:
         laid_out = tokenizer.lay_out(text)
         counts = laid_out.counts(tokenizer.n_merges)
         for position in range(tokenizer.n_merges + 1):
-            assert (
-                counts[position] == len(laid_out.at(position)) == len(tokenizer.at(position).encode(text).ids)
-            )
+            assert counts[position] == len(laid_out.at(position)) == len(tokenizer.at(position).encode(text).ids)
 
     def test_a_character_that_the_base_lacks_is_a_gap(self):
         tokenizer = train("low lower", CountingOptions(), base="characters")

@@ -64,9 +64,7 @@ class TestAgainstTheReference:
         reader = Reader(trainer.timeline)
         for position, step in enumerate(steps):
             reader.seek(position)
-            counts = {
-                (written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()
-            }
+            counts = {(written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()}
             assert counts == step.counts
 
     @given(st.one_of(corpora, runs), options)
@@ -168,9 +166,7 @@ class TestArbitraryChoices:
             made.append(written(trainer, merge.token))
             base = reference.merge_words(base, (written(trainer, pair.left), written(trainer, pair.right)))
         assert len(made) == len(set(made))
-        assert not set(made) & {
-            symbol for word in base_words(words, "characters", end_of_word) for symbol in word
-        }
+        assert not set(made) & {symbol for word in base_words(words, "characters", end_of_word) for symbol in word}
 
     def test_a_pair_that_does_not_occur_cannot_be_merged(self):
         trainer = Trainer(count_words({"ab": 1}, "words").pretokens, TrainingOptions())
@@ -190,9 +186,7 @@ class TestGivenCases:
             # The cases break ties by the smallest ids; their choice is followed, and the counts are compared.
             reader.seek(trainer.frontier)
             joined = {
-                written(trainer, a) + written(trainer, b): pair
-                for pair in reader.pair_counts()
-                for a, b in [pair]
+                written(trainer, a) + written(trainer, b): pair for pair in reader.pair_counts() for a, b in [pair]
             }
             trainer.merge_pair(joined[step["merge"]])
         for position, step in enumerate(steps):
@@ -200,9 +194,7 @@ class TestGivenCases:
             if position:
                 assert written(trainer, frame.made.token) == step["merge"]
                 assert frame.made.count == step["count"]
-            counts = {
-                (written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()
-            }
+            counts = {(written(trainer, a), written(trainer, b)): n for (a, b), n in reader.pair_counts().items()}
             assert counts == {(a, b): n for a, b, n in step["pair_counts"]}
             words = [[[written(trainer, s) for s in split], int(n)]
                      for split, n in zip(frame.splits.values(), corpus.pretokens.counts, strict=True)]  # fmt: skip
@@ -270,9 +262,7 @@ class TestGivenCases:
         corpus = count_text(text, CountingOptions(pretokenizer="whitespace"))
         trainer = Trainer(corpus.pretokens, TrainingOptions())
         trainer.train_to()
-        made = [
-            (a, b, m.count) for (a, b), m in zip(merge_list(trainer), trainer.timeline.merges(), strict=True)
-        ]
+        made = [(a, b, m.count) for (a, b), m in zip(merge_list(trainer), trainer.timeline.merges(), strict=True)]
         assert made == [("\0", "b", 2), ("a", "\0b", 2)]
 
 
@@ -320,9 +310,7 @@ class TestScale:
 
     def test_counts_above_the_small_ones_have_true_ties(self):
         many = kernels.SMALL_COUNT * 3
-        trainer = trained(
-            {"ab": many, "cd": many, "ef": many, "gh": 5, "ij": 5}, TrainingOptions(base="characters")
-        )
+        trainer = trained({"ab": many, "cd": many, "ef": many, "gh": 5, "ij": 5}, TrainingOptions(base="characters"))
         assert [m.ties for m in trainer.timeline.merges()] == [3, 2, 1, 2, 1]
 
     def test_counts_beyond_32_bits_stay_exact(self):
@@ -339,9 +327,7 @@ class TestScale:
             for asked in (position, position // 2):
                 a, b = reader.frame(asked, top=30), complete.frame(asked, top=30)
                 assert a.top == b.top
-                assert dataclasses.replace(a.next, replacements=0) == dataclasses.replace(
-                    b.next, replacements=0
-                )
+                assert dataclasses.replace(a.next, replacements=0) == dataclasses.replace(b.next, replacements=0)
 
     def test_characters_of_a_large_alphabet_are_numbered_by_first_appearance_too(self):
         # More base symbols than the table of pairs has room for: the sorting path.

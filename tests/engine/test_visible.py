@@ -85,9 +85,7 @@ def test_the_marker_is_told_from_its_typed_look_alike() -> None:
         (b"-" * 1200, 2, "-…- (1,200)"),
     ],
 )
-def test_a_long_token_is_cut_in_the_middle_and_says_its_length(
-    content: bytes, limit: int, shown: str
-) -> None:
+def test_a_long_token_is_cut_in_the_middle_and_says_its_length(content: bytes, limit: int, shown: str) -> None:
     assert visible(content, limit=limit) == shown
 
 

@@ -127,9 +127,7 @@ class TestOneMerge:
         assert [labels(trainer, split) for split in splits] == after
 
     def test_no_pair_leaves_all_as_it_was(self):
-        trainer = Trainer(
-            count_words({"a": 1, "b": 1}, "words").pretokens, TrainingOptions(base="characters")
-        )
+        trainer = Trainer(count_words({"a": 1, "b": 1}, "words").pretokens, TrainingOptions(base="characters"))
         assert trainer.step() is None
         assert trainer.timeline.stop == "no pair left"
 

@@ -152,9 +152,7 @@ def test_keys_that_type_more_than_a_letter_keep_the_text_exact(make_panel: MakeP
     ["a\u00a0b\u2028", "\ufeffa\r\nb\ud83d", "\u0301\u200b\tx", "a א\u05d1 ب", "e\u0301👍🏽"],
     ids=ascii,
 )
-def test_strange_text_survives_showing_copying_and_pasting(
-    make_panel: MakePanel, qtbot: QtBot, text: str
-) -> None:
+def test_strange_text_survives_showing_copying_and_pasting(make_panel: MakePanel, qtbot: QtBot, text: str) -> None:
     panel = in_bytes(make_panel, text)
     editor = panel.editor
     assert editor.text == text
@@ -338,9 +336,7 @@ def test_the_curve_counts_this_text_and_seeks(make_panel: MakePanel, qtbot: QtBo
     panel.curve.grab()
 
 
-def test_an_exported_figure_holds_the_text_as_shapes(
-    make_panel: MakePanel, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_an_exported_figure_holds_the_text_as_shapes(make_panel: MakePanel, qtbot: QtBot, tmp_path: Path) -> None:
     panel = in_bytes(make_panel, "lower \u200b")
     export_figure(panel.editor, tmp_path / "figure.svg")
     drawn = (tmp_path / "figure.svg").read_text()

@@ -144,9 +144,7 @@ def test_its_keys_are_kept_from_shortcuts_and_others_are_not(panel: HistogramPan
     assert not is_kept(Qt.Key.Key_Right)
 
 
-def test_a_step_slides_rows_and_a_jump_does_not(
-    qtbot: QtBot, workspace: Workspace, panel: HistogramPanel
-) -> None:
+def test_a_step_slides_rows_and_a_jump_does_not(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
     panel.bars._last_frame_at = 0.0  # as if the frame had been looked at for long
     seek(qtbot, workspace, 1)
     assert panel.bars.is_sliding
@@ -187,9 +185,7 @@ def test_more_pairs_are_asked_for_by_the_menu(qtbot: QtBot, look: Look) -> None:
         assert panel.how_many.accessibleName() == "top 50 of 64 pairs"
 
 
-def test_the_heading_takes_fewer_words_where_there_is_little_room(
-    qtbot: QtBot, panel: HistogramPanel
-) -> None:
+def test_the_heading_takes_fewer_words_where_there_is_little_room(qtbot: QtBot, panel: HistogramPanel) -> None:
     panel.heading.show()
     panel.heading.resize(600, panel.heading.height())
     qtbot.waitUntil(lambda: panel.how_many.text() == "top 11 of 11")
@@ -197,9 +193,7 @@ def test_the_heading_takes_fewer_words_where_there_is_little_room(
     qtbot.waitUntil(lambda: panel.how_many.text() == "11 of 11")
 
 
-def test_plots_are_made_when_first_opened_and_follow(
-    qtbot: QtBot, workspace: Workspace, panel: HistogramPanel
-) -> None:
+def test_plots_are_made_when_first_opened_and_follow(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
     assert panel.plots == {}
     tabs = {tab.text(): tab for tab in panel.heading.findChildren(QToolButton)}
     tabs["All pairs"].click()

@@ -61,9 +61,7 @@ def test_buttons_move_the_cursor(qtbot: QtBot, workspace: Workspace, panel: Time
         assert panel.text == f"{expected} of 7"
 
 
-def test_at_the_ends_buttons_say_why_they_are_off(
-    qtbot: QtBot, workspace: Workspace, panel: TimelinePanel
-) -> None:
+def test_at_the_ends_buttons_say_why_they_are_off(qtbot: QtBot, workspace: Workspace, panel: TimelinePanel) -> None:
     assert not panel.first.isEnabled()
     assert panel.back.toolTip() == "This is the start: no merge has been made"
     assert panel.on.isEnabled()
@@ -121,9 +119,7 @@ def test_keys_step_seek_and_set_breakpoints(qtbot: QtBot, workspace: Workspace, 
     assert "breakpoints at 6" in panel.scrubber.accessibleDescription()
 
 
-def test_a_click_below_the_track_toggles_a_breakpoint(
-    qtbot: QtBot, workspace: Workspace, panel: TimelinePanel
-) -> None:
+def test_a_click_below_the_track_toggles_a_breakpoint(qtbot: QtBot, workspace: Workspace, panel: TimelinePanel) -> None:
     click(qtbot, panel, tick_point(panel, 4))
     assert workspace.breakpoints == (4,)
     assert workspace.position == 0
@@ -167,9 +163,7 @@ def test_speeds_are_named_and_have_neighbours() -> None:
 
 
 @without_popups
-def test_go_to_takes_a_number_and_refuses_others(
-    qtbot: QtBot, workspace: Workspace, panel: TimelinePanel
-) -> None:
+def test_go_to_takes_a_number_and_refuses_others(qtbot: QtBot, workspace: Workspace, panel: TimelinePanel) -> None:
     panel.ask_position()
     popup = panel.popup
     assert popup is not None

@@ -133,7 +133,6 @@ class TestKeys:
         example.actions_table.run("normal")
         assert example.look.row_height == height
 
-
     def test_ctrl_and_the_wheel_zoom_over_every_panel(self, example):
         for name in ("histogram", "word_splits", "merge_list", "encode"):
             before = example.look.zoom

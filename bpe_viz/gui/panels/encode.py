@@ -181,17 +181,13 @@ class EncodePanel(Panel):
         spans = token_spans(encoded, frame.position, self.editor.text)
         self.editor.show_spans(spans, colour_tokens(spans, self._colour_by), made_last(spans))
         self._show_selection()
-        self.split_label.setText(
-            f"as split after merge {spans.position:,}" if spans.position else "before any merge"
-        )
+        self.split_label.setText(f"as split after merge {spans.position:,}" if spans.position else "before any merge")
         self.colour_button.setText(f"by {COLOUR_TITLES[self._colour_by].split()[0]}")
         self.colour_button.setAccessibleName(f"Colour by {COLOUR_TITLES[self._colour_by]}")
         self.colour_button.setToolTip(scale_note(spans, self._colour_by))
         figures = _figures(totals(encoded, spans.tokens))
         self.totals_label.show_figures(figures)
-        self.editor.setAccessibleDescription(
-            f"{self.totals_label.text}, {self.split_label.text()}"
-        )
+        self.editor.setAccessibleDescription(f"{self.totals_label.text}, {self.split_label.text()}")
 
     @Slot()
     def _show_selection(self, _: object = None) -> None:
