@@ -195,21 +195,6 @@ def test_small_input_imports_neither_numba_nor_qt(command, worked, table, tmp_pa
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize("command", [*SMALL, "--help", "--version"])
-def test_a_small_command_answers_in_about_a_second_on_the_first_run(command, worked, table, tmp_path):
-    names = {"WORKED": str(worked), "TABLE": str(table)}
-    arguments = [names.get(one, one.replace("TMP", str(tmp_path))) for one in SMALL.get(command, (command,))]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    fastest = min(_seconds(arguments, environment) for _ in range(3))
-    assert fastest < 1.2
-
-
-def _seconds(arguments, environment):
-    before = time.perf_counter()
-    assert ran(*arguments, env=environment)[0] == 0
-    return time.perf_counter() - before
-
-
 def test_the_window_gets_the_sources(run, table, monkeypatch):
     asked = []
     application = types.ModuleType("bpe_viz.gui.app")
