@@ -33,7 +33,9 @@ N_SIZES = 9
 
 # Rows of Order.rule.
 TIE_RULE, MAX_TOKEN_LENGTH = range(2)
-TEXTBOOK = 0
+
+# What TIE_RULE may be: see tie_rules.py.
+TEXTBOOK, SMALLEST_IDS, FIRST_SEEN, GREATEST, SHORTEST_PIECE, UTF16 = range(6)
 
 # What train() answers.
 REACHED, NO_PAIR, BELOW_MIN_COUNT, NEEDS_ROOM, BUDGET_SPENT = range(5)
@@ -50,6 +52,9 @@ class Order(NamedTuple):
     length: (symbols,) int32, in cells
     text:   (bytes,) uint8, the text of all symbols end to end, an end-of-word marker included
     text_start: (symbols + 1,) int64
+    prefix: (symbols,) int64, the first bytes of the text as a number (63 bits of them), so that most comparisons look
+            at nothing else
+    first_place: (slots,) int32, the first place where the pair stands now; kept for the rule FIRST_SEEN alone
     rule:   (2,) int64, TIE_RULE and MAX_TOKEN_LENGTH
     """
 
@@ -59,6 +64,8 @@ class Order(NamedTuple):
     length: Array
     text: Array
     text_start: Array
+    prefix: Array
+    first_place: Array
     rule: Array
 
 
@@ -78,6 +85,7 @@ class State(NamedTuple):
     ends_word:   (symbols,) uint8, 1 where the symbol carries the end-of-word marker
     left_stamp, left_slot: (symbols,) the slot of (symbol, new symbol) and the merge that it was set in
     right_stamp, right_slot: the same for (new symbol, symbol)
+    first_at:    (slots,) int64, where in `place` the first place that is not stale may stand
     touched_stamp, before: (slots,) the last merge that touched the slot, and its count before that
     touched:     (slots,) int32; fresh_slot, fresh_place: (fresh places,) int32; scratch of one merge
     """
@@ -109,6 +117,7 @@ class State(NamedTuple):
     right_stamp: Array
     right_slot: Array
     touched_stamp: Array
+    first_at: Array
     before: Array
     touched: Array
     fresh_slot: Array
@@ -117,6 +126,8 @@ class State(NamedTuple):
 
 def compare_text(order: Order, a: int, b: int) -> int:
     """Compare two symbols by their bytes, which is also their order by code point: -1, 0 or 1."""
+    if order.prefix[a] != order.prefix[b]:
+        return -1 if order.prefix[a] < order.prefix[b] else 1
     i, i_end = order.text_start[a], order.text_start[a + 1]
     j, j_end = order.text_start[b], order.text_start[b + 1]
     while i < i_end and j < j_end:
@@ -129,6 +140,55 @@ def compare_text(order: Order, a: int, b: int) -> int:
     return -1 if j < j_end else 0
 
 
+def compare_joined(order: Order, a: int, b: int, parted: bool) -> int:
+    """Compare the texts of two pairs, left and right joined: -1, 0 or 1.
+
+    parted: with a NUL between them, and by UTF-16 units instead of bytes
+    """
+    sides = (order.left[a], order.right[a], order.left[b], order.right[b])
+    i, j = order.text_start[sides[0]], order.text_start[sides[2]]
+    i_side, j_side = 0, 2
+    while True:
+        byte_a = byte_b = -1
+        while byte_a < 0 and i_side < 2:
+            if i < order.text_start[sides[i_side] + 1]:
+                byte_a = order.text[i]
+                i += 1
+            else:
+                i_side += 1
+                if i_side == 1:
+                    i = order.text_start[sides[1]]
+                    if parted:
+                        byte_a = 0
+        while byte_b < 0 and j_side < 4:
+            if j < order.text_start[sides[j_side] + 1]:
+                byte_b = order.text[j]
+                j += 1
+            else:
+                j_side += 1
+                if j_side == 3:
+                    j = order.text_start[sides[3]]
+                    if parted:
+                        byte_b = 0
+        if byte_a == byte_b:
+            if byte_a < 0:
+                return 0
+            continue
+        # In UTF-16 what lies beyond U+FFFF (lead bytes from F0 on) sorts before U+E000 to U+FFFF (EE and EF).
+        if parted and min(byte_a, byte_b) >= 0xEE and (byte_a >= 0xF0) != (byte_b >= 0xF0):
+            return -1 if byte_a >= 0xF0 else 1
+        return -1 if byte_a < byte_b else 1
+
+
+def count_characters(order: Order, symbol: int) -> int:
+    """Count the code points of a symbol's text."""
+    characters = 0
+    for i in range(order.text_start[symbol], order.text_start[symbol + 1]):
+        if order.text[i] & 0xC0 != 0x80:
+            characters += 1
+    return characters
+
+
 def mergeable(order: Order, slot: int) -> bool:
     """Tell whether the pair's token would be short enough."""
     limit = order.rule[MAX_TOKEN_LENGTH]
@@ -138,16 +198,29 @@ def mergeable(order: Order, slot: int) -> bool:
 def wins_tie(order: Order, a: int, b: int) -> bool:
     """Tell whether slot a goes before slot b when their counts are equal.
 
-    The textbook rule: the smaller left symbol, then the smaller right one. Symbols of equal text (a marker and the
-    same letters typed) go by id, so that the order is total.
+    Pairs of equal text (a marker and the same letters typed) go by id, so that every rule is a total order.
     """
+    rule = order.rule[TIE_RULE]
     left_a, left_b = order.left[a], order.left[b]
-    if left_a != left_b:
-        sign = compare_text(order, left_a, left_b)
-        return sign < 0 or (sign == 0 and left_a < left_b)
     right_a, right_b = order.right[a], order.right[b]
-    sign = compare_text(order, right_a, right_b)
-    return sign < 0 or (sign == 0 and right_a < right_b)
+    if rule == FIRST_SEEN:
+        return order.first_place[a] < order.first_place[b]  # type: ignore[no-any-return]  # a comparison
+    if rule == SHORTEST_PIECE:
+        longer = count_characters(order, left_a) + count_characters(order, right_a)
+        longer -= count_characters(order, left_b) + count_characters(order, right_b)
+        if longer != 0:
+            return longer < 0
+    if rule == SHORTEST_PIECE or rule == UTF16:
+        sign = compare_joined(order, a, b, rule == UTF16)
+        if sign != 0:
+            return sign < 0
+    elif rule != SMALLEST_IDS:
+        sign = compare_text(order, left_a, left_b) if left_a != left_b else 0
+        if sign == 0 and right_a != right_b:
+            sign = compare_text(order, right_a, right_b)
+        if sign != 0:
+            return (sign < 0) == (rule == TEXTBOOK)
+    return left_a < left_b or (left_a == left_b and right_a < right_b)  # type: ignore[no-any-return]  # a comparison
 
 
 def better(order: Order, a: int, b: int) -> int:
@@ -449,6 +522,17 @@ def _new_slot(state: State, left: int, right: int) -> int:
     return slot  # type: ignore[no-any-return]  # an int64
 
 
+def text_prefix(order: Order, symbol: int, end: int) -> int:
+    """Return the first eight bytes of a symbol's text as a number, zeros behind a shorter one; end: of its text."""
+    start = order.text_start[symbol]
+    high, low = 0, 0
+    for i in range(4):
+        high = high << 8 | (order.text[start + i] if start + i < end else 0)
+        low = low << 8 | (order.text[start + 4 + i] if start + 4 + i < end else 0)
+    # In two halves of an int64 each, since a uint64 that meets an int64 becomes a float in compiled code.
+    return high << 31 | low >> 1
+
+
 def _new_symbol(state: State, left: int, right: int) -> int:
     order = state.order
     symbol = state.size[SYMBOLS]
@@ -459,6 +543,7 @@ def _new_symbol(state: State, left: int, right: int) -> int:
             end += 1
     order.text_start[symbol + 1] = end
     order.length[symbol] = order.length[left] + order.length[right]
+    order.prefix[symbol] = text_prefix(order, symbol, end)
     state.ends_word[symbol] = state.ends_word[right]
     state.left_stamp[symbol] = -1
     state.right_stamp[symbol] = -1
@@ -600,6 +685,18 @@ def _sort_fresh_places(state: State, first_new: int, n_fresh: int) -> None:
         place_start[slot] = place_start[slot - 1]
     place_start[first_new] = begin
     size[PLACES] = total
+    for slot in range(first_new, size[PAIRS]):
+        state.first_at[slot] = place_start[slot]
+
+
+def find_first_place(state: State, slot: int) -> None:
+    """Move a slot's first place on to where the pair stands now; places are ascending, so it only moves on."""
+    i, end = state.first_at[slot], state.place_start[slot + 1]
+    while i < end and state.cell[3 * state.place[i] + 1] != slot:
+        i += 1
+    state.first_at[slot] = i
+    if i < end:
+        state.order.first_place[slot] = state.place[i]
 
 
 def _record(state: State, n_touched: int) -> None:
@@ -624,6 +721,9 @@ def _record(state: State, n_touched: int) -> None:
             if 0 < new < SMALL_COUNT:
                 state.with_count[new] += 1
     slots = size[PAIRS]
+    if order.rule[TIE_RULE] == FIRST_SEEN:
+        for i in range(n_touched):
+            find_first_place(state, state.touched[i])
     for i in range(n_touched):
         replay_slot(order, state.tree, slots, state.touched[i])
     state.tokens_after[rank] = size[TOKENS]

@@ -15,7 +15,9 @@ Word = tuple[str, ...]
 """A pre-token as it is split now: its symbols, each a string of its own, never joined."""
 
 PairOfText = tuple[str, str]
-Rule = Callable[[PairOfText], object]
+Ids = Mapping[str, int]
+Rule = Callable[[PairOfText, Ids], object]
+"""A sort key of a pair, given the ids of all symbols so far: the smallest key wins a tie."""
 
 
 def count_pairs(words: Mapping[Word, int]) -> Counter[PairOfText]:
@@ -41,27 +43,61 @@ def merge_word(word: Word, pair: PairOfText) -> Word:
     return tuple(merged)
 
 
-def textbook(pair: PairOfText) -> PairOfText:
-    """Among equal counts the smallest (left, right) wins, compared by code point."""
+def textbook(pair: PairOfText, ids: Ids) -> object:
+    """The smallest (left, right), compared by code point."""
     return pair
 
 
+def utf16(pair: PairOfText, ids: Ids) -> object:
+    """The smallest (left, right) joined by NUL, compared by UTF-16 unit."""
+    return "\0".join(pair).encode("utf-16-be")
+
+
+def smallest_ids(pair: PairOfText, ids: Ids) -> object:
+    """The smallest (left id, right id)."""
+    return ids[pair[0]], ids[pair[1]]
+
+
+def first_seen(pair: PairOfText, ids: Ids) -> object:
+    """The pair met first: all keys are equal, and pairs are counted in the order of the text."""
+    return 0
+
+
+def greatest(pair: PairOfText, ids: Ids) -> object:
+    """The greatest (left, right), compared by code point: an ended string is smaller than one that goes on."""
+    return tuple((*(-ord(letter) for letter in symbol), 1) for symbol in pair)
+
+
+def shortest_piece(pair: PairOfText, ids: Ids) -> object:
+    """The fewest code points in the new piece, then the smallest piece."""
+    return len(pair[0] + pair[1]), pair[0] + pair[1]
+
+
 def train(
-    words: Mapping[Word, int], merges: int, min_count: int = 1, rule: Rule = textbook
+    words: Mapping[Word, int],
+    merges: int,
+    min_count: int = 1,
+    rule: Rule = textbook,
+    ids: Ids | None = None,
 ) -> list[tuple[PairOfText, int]]:
     """Return (pair, its count) of each merge, in order.
 
     words: each distinct word in base symbols, with its count
-    rule:  a sort key; the smallest key wins a tie
+    rule:  who wins a tie
+    ids:   of the base symbols; None: in code-point order
     """
     learned: list[tuple[PairOfText, int]] = []
     words = dict(words)
+    symbols = sorted({symbol for word in words for symbol in word})
+    numbered = dict(ids or {symbol: number for number, symbol in enumerate(symbols)})
     while len(learned) < merges:
         counts = count_pairs(words)
         highest = max(counts.values(), default=0)
         if highest < max(1, min_count):
             break
-        best = min((pair for pair, count in counts.items() if count == highest), key=rule)  # type: ignore[arg-type]  # a rule's keys compare
+        tied = [pair for pair, count in counts.items() if count == highest]
+        best = min(tied, key=lambda pair: rule(pair, numbered))  # type: ignore[arg-type, return-value]  # keys compare
+        numbered[best[0] + best[1]] = len(numbered)
         learned.append((best, highest))
         words = merge_words(words, best)
     return learned

@@ -117,6 +117,15 @@ class SymbolizedPretokens:
     lengths: NDArray[np.int64]
 
 
+def stand_in_order() -> tuple[int, ...]:
+    """Return the 256 bytes in the order of the letters that stand for them in GPT-2's vocabulary.
+
+    Printable bytes stand for themselves, in order; the others follow, since their letters begin at U+0100.
+    """
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    return (*printable, *(byte for byte in range(256) if byte not in printable))
+
+
 def symbolize(pretokens: PretokenCounts, options: TrainingOptions) -> SymbolizedPretokens:
     """Write every distinct pre-token in base symbols, and find the base vocabulary on the way.
 
@@ -145,9 +154,10 @@ def symbolize(pretokens: PretokenCounts, options: TrainingOptions) -> Symbolized
 
 def _base_vocabulary(codes: NDArray[np.int32], is_last: NDArray[np.bool_], options: TrainingOptions) -> BaseVocabulary:
     if options.base == "bytes":
-        base = [(bytes([byte]), False) for byte in range(256)]
+        order = stand_in_order() if options.rule == "huggingface" else tuple(range(256))
+        base = [(bytes([byte]), False) for byte in order]
         if options.end_of_word == "glued":
-            base += [(bytes([byte]), True) for byte in range(256)]
+            base += [(bytes([byte]), True) for byte in order]
         elif options.end_of_word == "separate":
             base += [(b"", True)]
     else:

@@ -14,8 +14,9 @@ from bpe_viz.errors import OptionError
 class TieRule:
     """One rule.
 
-    code: what the kernels know it by
+    code: what the kernels know it by; rules of one code differ in how they number the base symbols
     winner: who wins, in words that complete "2 pairs tied and ... won"
+    same_as: the libraries that decide so
     """
 
     name: str
@@ -26,8 +27,20 @@ class TieRule:
 
 TIE_RULES: Mapping[str, TieRule] = {
     rule.name: rule
-    for rule in (TieRule("textbook", kernels.TEXTBOOK, "the first in order", "most teaching code in Python"),)
+    for rule in (
+        TieRule("textbook", kernels.TEXTBOOK, "the first in order", "most teaching code in Python"),
+        TieRule("utf16", kernels.UTF16, "the first by UTF-16 units", "the same teaching code in JavaScript"),
+        TieRule("huggingface", kernels.SMALLEST_IDS, "the one with the smallest ids", "tokenizers, gigabpe"),
+        TieRule("rustbpe", kernels.SMALLEST_IDS, "the one with the smallest ids", "rustbpe (nanochat), bpeasy, ffbpe"),
+        TieRule("first-seen", kernels.FIRST_SEEN, "the one met first in the text", "minbpe, tiktoken's teaching code"),
+        TieRule("subword-nmt", kernels.GREATEST, "the last in order", "subword-nmt"),
+        TieRule("cs336", kernels.GREATEST, "the last in order", "Stanford CS336, ffbpe's largest_content"),
+        TieRule(
+            "sentencepiece", kernels.SHORTEST_PIECE, "the shortest piece, then the first in order", "sentencepiece"
+        ),
+    )
 }
+"""All rules, in the order that people see them. Source: each library of same_as, run on small inputs."""
 
 
 def tie_rule(name: str) -> TieRule:

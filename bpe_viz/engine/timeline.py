@@ -26,17 +26,20 @@ if TYPE_CHECKING:
 class Published(NamedTuple):
     """The arrays of a training up to its frontier. They may be longer: what lies beyond is not to be read.
 
-    The fields are those of kernels.State and kernels.Order of the same names.
+    leading: the slot that would be merged next, NO_SLOT if there is none
+    The other fields are those of kernels.State and kernels.Order of the same names.
     """
 
     frontier: int
     n_pairs: int
     n_symbols: int
+    leading: int
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     length: NDArray[np.int32]
     text: NDArray[np.uint8]
     text_start: NDArray[np.int64]
+    prefix: NDArray[np.int64]
     ends_word: NDArray[np.uint8]
     rule: NDArray[np.int64]
     change_slot: NDArray[np.int32]
@@ -60,6 +63,7 @@ class Published(NamedTuple):
             "frontier": int(state.size[kernels.MERGES]),
             "n_pairs": int(state.size[kernels.PAIRS]),
             "n_symbols": int(state.size[kernels.SYMBOLS]),
+            "leading": int(state.tree[1]),
         }
         return cls(**sizes, **{name: named[name] for name in cls._fields if name not in sizes})
 
@@ -187,6 +191,8 @@ class Reader:
         self._count = np.zeros(0, dtype=np.int64)
         self._tree = np.zeros(0, dtype=np.int32)
         self._splits = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)), kernel_set)
+        self._no_place = np.zeros(1, dtype=np.int32)
+        self._rule = _readers_rule(self._seen.rule)
         self._make_room()
         self._count[: len(timeline.first_counts)] = timeline.first_counts
         self._build_tree()
@@ -251,7 +257,7 @@ class Reader:
         found = np.empty(max(1, wanted), dtype=np.int32)
         heap = np.empty((max(1, wanted) + 1) * (len(self._tree).bit_length() + 1), dtype=np.int64)
         n = self._kernels.module.best_slots(order, tree, self._n_pairs, wanted, *self._views(found, heap))
-        slots = found[:n].tolist()
+        slots = self._leading_first(found[:n].tolist())
         changes = self._last_changes()
         first_new = self._pairs_before_last()
         highest = int(self._count[slots[0]]) if slots else 0
@@ -267,6 +273,17 @@ class Reader:
             )
             for slot in slots
         ]
+
+    def _leading_first(self, slots: list[int]) -> list[int]:
+        """Put the pair that is merged next first, where only the trainer knows which of the tied it is."""
+        seen = self._seen
+        if self._rule[kernels.TIE_RULE] == seen.rule[kernels.TIE_RULE] or not slots:
+            return slots
+        leading = int(seen.merged_slot[self.position]) if self.position < seen.frontier else seen.leading
+        if leading == kernels.NO_SLOT or self._count[leading] != self._count[slots[0]]:
+            return slots
+        others = [slot for slot in slots if slot != leading]
+        return [leading, *others][: len(slots)]
 
     def counts(self) -> NDArray[np.int64]:
         """Return the counts of all pairs that occur at the cursor, in no order: (pairs,) int64."""
@@ -341,11 +358,29 @@ class Reader:
 
     def _order(self) -> tuple[Any, Any]:
         seen = self._seen
-        order = Order(self._count, seen.left, seen.right, seen.length, seen.text, seen.text_start, seen.rule)
+        order = Order(
+            self._count,
+            seen.left,
+            seen.right,
+            seen.length,
+            seen.text,
+            seen.text_start,
+            seen.prefix,
+            self._no_place,
+            self._rule,
+        )
         return self._kernels.view(order), self._kernels.view(self._tree)
 
     def _views(self, *arrays: Any) -> tuple[Any, ...]:
         return self._kernels.view(arrays)  # type: ignore[no-any-return]  # a tuple in, a tuple out
+
+
+def _readers_rule(rule: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rule that a reader orders ties by: which pair was seen first hangs on cells that it has not."""
+    own = rule.copy()
+    if own[kernels.TIE_RULE] == kernels.FIRST_SEEN:
+        own[kernels.TIE_RULE] = kernels.SMALLEST_IDS
+    return own
 
 
 def _contains(ascending: NDArray[np.int32], value: int) -> bool:

@@ -150,12 +150,14 @@ class Trainer:
         order.right[:n_pairs] = right
         order.count[:n_pairs] = 0
         arrays.touched_stamp[:n_pairs] = -1
+        order.first_place[slot_of_pair[::-1]] = starts[::-1]  # backwards: the first one stays
         np.add.at(order.count, slot_of_pair, arrays.weight[cell[starts, 2]])
         arrays.place_start[0] = 0
         arrays.place_start[1 : n_pairs + 1] = np.cumsum(np.bincount(slot_of_pair, minlength=n_pairs))
         self._kernels.module.fill_places(
             *self._kernels.view((slot_of_pair, starts, arrays.place_start[: n_pairs + 1], arrays.place))
         )
+        arrays.first_at[:n_pairs] = arrays.place_start[:n_pairs]
         counts = order.count[:n_pairs]
         if (limit := self.options.max_token_length) is not None:
             counts = counts[order.length[left] + order.length[right] <= limit]
@@ -234,6 +236,9 @@ def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, option
     state.order.text_start[0] = 0
     state.order.text_start[1 : n_base + 1] = np.cumsum([len(label) for label in labels])
     state.order.length[:n_base] = 1
+    order = PLAIN.view(state.order)  # NumPy's own uint8 would overflow where Python's integers grow
+    for symbol in range(n_base):
+        order.prefix[symbol] = kernels.text_prefix(order, symbol, order.text_start[symbol + 1])
     state.order.rule[:] = rule, options.max_token_length or 0
     state.ends_word[:n_base] = vocabulary.ends_word
     state.left_stamp[:n_base] = -1
@@ -292,7 +297,7 @@ def _number_pairs(
 # --- room: how long each growing array is ---
 
 _GROWS_WITH = {
-    "pairs": ("count", "left", "right", "touched_stamp", "before", "touched"),
+    "pairs": ("count", "left", "right", "first_place", "touched_stamp", "first_at", "before", "touched"),
     "places": ("place",),
     "changes": ("change_slot", "change"),
     "changed_rows": ("changed_row",),
@@ -300,12 +305,12 @@ _GROWS_WITH = {
         "merged_slot", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
         "pairs_after", "changes_end", "changed_rows_end",
     ),
-    "symbols": ("length", "ends_word", "left_stamp", "left_slot", "right_stamp", "right_slot"),
+    "symbols": ("length", "prefix", "ends_word", "left_stamp", "left_slot", "right_stamp", "right_slot"),
     "text": ("text",),
     "fresh": ("fresh_slot", "fresh_place"),
 }  # fmt: skip
 _INT64 = {
-    "count", "before", "change", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
+    "count", "prefix", "first_at", "before", "change", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
     "pairs_after", "changes_end", "changed_rows_end",
 }  # fmt: skip
 _BYTES = {"text", "ends_word"}
@@ -325,7 +330,7 @@ def _nothing() -> State:
     order = Order(
         text_start=np.zeros(1, dtype=np.int64),
         rule=np.zeros(2, dtype=np.int64),
-        **{name: empty.pop(name) for name in ("count", "left", "right", "length", "text")},
+        **{name: empty.pop(name) for name in ("count", "left", "right", "length", "text", "prefix", "first_place")},
     )
     return State(
         order=order,

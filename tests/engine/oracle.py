@@ -35,7 +35,7 @@ def base_words(words: Mapping[str, int], base: str, end_of_word: str) -> dict[Wo
 def sort_key(marker: str) -> reference.Rule:
     """The textbook rule, a marker sorting by its text, and after the same text typed."""
 
-    def key(pair: PairOfText) -> object:
+    def key(pair: PairOfText, ids: reference.Ids) -> object:
         return tuple((symbol.replace(MARKER, marker), symbol.endswith(MARKER)) for symbol in pair)
 
     return key

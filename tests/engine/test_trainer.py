@@ -76,7 +76,7 @@ class TestAgainstTheReference:
         for position, step in enumerate(steps):
             frame = reader.frame(position, top=1000)
             shown = [((written(trainer, p.left), written(trainer, p.right)), p.count) for p in frame.top]
-            assert shown == sorted(step.counts.items(), key=lambda item: (-item[1], key(item[0])))
+            assert shown == sorted(step.counts.items(), key=lambda item: (-item[1], key(item[0], {})))
             assert frame.pairs == len(step.counts)
             before = steps[position - 1].counts if position else step.counts
             for pair, (name, count) in zip(frame.top, shown, strict=True):
