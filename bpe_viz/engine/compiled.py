@@ -21,27 +21,36 @@ from typing import Any, NamedTuple, TypeVar
 
 from bpe_viz.engine import kernels
 
-_TWIN = "bpe_viz.engine._compiled_kernels"
+_TWINS = "bpe_viz.engine._compiled"
 _READY = "ready"
 _Arrays = TypeVar("_Arrays", bound=NamedTuple)
 
 
 class Kernels:
-    """One way to run the kernels.
+    """One way to run the kernels."""
 
-    module: has the functions of kernels.py
-    compiled: whether they are compiled
-    """
-
-    def __init__(self, module: ModuleType, compiled: bool) -> None:
-        self.module: Any = module
+    def __init__(self, compiled: bool) -> None:
         self.compiled = compiled
+        self._twins: dict[str, ModuleType] = {}
+
+    def of(self, plain: ModuleType) -> Any:
+        """Return the functions of a kernel module, in this way; plain: engine.kernels or engine.kernels_*."""
+        if not self.compiled:
+            return plain
+        if plain.__name__ not in self._twins:
+            self._twins[plain.__name__] = _compiled_twin(plain, self)
+        return self._twins[plain.__name__]
+
+    @property
+    def module(self) -> Any:
+        """The kernels of training and seeking."""
+        return self.of(kernels)
 
     def view(self, arrays: Any) -> Any:
         """Return the arrays, nested tuples of them included, in the form that these kernels run fastest on.
 
-        Plain Python indexes a memoryview of an array twice as fast as the array, and gets Python integers from it.
-        Both forms share the same memory.
+        Plain Python indexes a memoryview of an array twice as fast as the array, and gets Python integers
+        from it. Both forms share the same memory.
         """
         if self.compiled:
             return arrays
@@ -51,12 +60,13 @@ class Kernels:
         return memoryview(arrays)
 
 
-PLAIN = Kernels(kernels, compiled=False)
+PLAIN = Kernels(compiled=False)
 
 
 def cache_folder() -> Path:
     """Return the user's folder for compiled kernels of exactly this source, Numba and processor."""
-    source = Path(kernels.__file__).read_bytes()
+    sources = sorted(Path(kernels.__file__).parent.glob("kernels*.py"))
+    source = b"".join(path.read_bytes() for path in sources)
     machine = f"{version('numba')} {sys.version_info[:2]} {platform.machine()} {platform.processor()} {_cpu_flags()}"
     digest = hashlib.sha256(source + machine.encode()).hexdigest()[:16]
     return _user_cache() / "bpe-viz" / f"kernels-{digest}"
@@ -102,21 +112,28 @@ def load() -> Kernels:
             folder = cache_folder()
             folder.mkdir(parents=True, exist_ok=True)
             numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # made at run time
-            _loaded = Kernels(_compiled_twin(numba), compiled=True)
+            _loaded = Kernels(compiled=True)
         return _loaded
 
 
-def _compiled_twin(numba: Any) -> ModuleType:
-    """Load kernels.py a second time and compile every function in it."""
-    spec = importlib.util.spec_from_file_location(_TWIN, kernels.__file__)
+def _compiled_twin(plain: ModuleType, kernel_set: Kernels) -> ModuleType:
+    """Load a kernel module a second time and compile every function in it, imported kernels included."""
+    import numba
+
+    name = f"{_TWINS}.{plain.__name__.rpartition('.')[2]}"
+    spec = importlib.util.spec_from_file_location(name, plain.__file__)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{kernels.__file__} cannot be loaded a second time")
+        raise ImportError(f"{plain.__file__} cannot be loaded a second time")
     twin = importlib.util.module_from_spec(spec)
-    sys.modules[_TWIN] = twin  # Numba's cache finds a function's globals by the name of its module
+    sys.modules[name] = twin  # Numba's cache finds a function's globals by the name of its module
     spec.loader.exec_module(twin)
-    for name, function in list(vars(twin).items()):
-        if isinstance(function, FunctionType) and function.__module__ == _TWIN:
-            setattr(twin, name, numba.njit(nogil=True, cache=True)(function))
+    for known_as, function in list(vars(twin).items()):
+        if not isinstance(function, FunctionType):
+            continue
+        if function.__module__ == name:
+            setattr(twin, known_as, numba.njit(nogil=True, cache=True)(function))
+        elif function.__module__.startswith(kernels.__name__):
+            setattr(twin, known_as, getattr(kernel_set.of(sys.modules[function.__module__]), function.__name__))
     return twin
 
 

@@ -302,8 +302,8 @@ _GROWS_WITH = {
     "changes": ("change_slot", "change"),
     "changed_rows": ("changed_row",),
     "merges": (
-        "merged_slot", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
-        "pairs_after", "changes_end", "changed_rows_end",
+        "merged_slot", "merged_count", "replacements", "ties", "tokens_after",
+    "live_pairs_after",        "pairs_after", "changes_end", "changed_rows_end",
     ),
     "symbols": ("length", "prefix", "ends_word", "left_stamp", "left_slot", "right_stamp", "right_slot"),
     "text": ("text",),
