@@ -302,16 +302,16 @@ _GROWS_WITH = {
     "changes": ("change_slot", "change"),
     "changed_rows": ("changed_row",),
     "merges": (
-        "merged_slot", "merged_count", "replacements", "ties", "tokens_after",
-    "live_pairs_after",        "pairs_after", "changes_end", "changed_rows_end",
+        "merged_slot", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
+        "pairs_after", "changes_end", "changed_rows_end",
     ),
     "symbols": ("length", "prefix", "ends_word", "left_stamp", "left_slot", "right_stamp", "right_slot"),
     "text": ("text",),
     "fresh": ("fresh_slot", "fresh_place"),
 }  # fmt: skip
 _INT64 = {
-    "count", "prefix", "first_at", "before", "change", "merged_count", "replacements", "ties", "tokens_after", "live_pairs_after",
-    "pairs_after", "changes_end", "changed_rows_end",
+    "count", "prefix", "first_at", "before", "change", "merged_count", "replacements", "ties", "tokens_after",
+    "live_pairs_after", "pairs_after", "changes_end", "changed_rows_end",
 }  # fmt: skip
 _BYTES = {"text", "ends_word"}
 _SCRATCH = {"touched", "before", "fresh_slot", "fresh_place"}  # nothing in them outlives a merge
