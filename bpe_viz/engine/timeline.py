@@ -56,14 +56,14 @@ class Published(NamedTuple):
     changed_rows_end: NDArray[np.int64]
 
     @classmethod
-    def of(cls, state: State) -> Published:
-        """Take what a state holds now."""
+    def of(cls, state: State, leading: int) -> Published:
+        """Take what a state holds now; leading: the slot that would be merged next."""
         named = {**state._asdict(), **state.order._asdict()}
         sizes: dict[str, Any] = {
             "frontier": int(state.size[kernels.MERGES]),
             "n_pairs": int(state.size[kernels.PAIRS]),
             "n_symbols": int(state.size[kernels.SYMBOLS]),
-            "leading": int(state.tree[1]),
+            "leading": leading,
         }
         return cls(**sizes, **{name: named[name] for name in cls._fields if name not in sizes})
 
@@ -354,7 +354,7 @@ class Reader:
 
     def _build_tree(self) -> None:
         order, tree = self._order()
-        self._kernels.module.build_tree(order, tree, self._n_pairs)
+        self._kernels.module.build_tree(order, tree, self._n_pairs, 1)
 
     def _order(self) -> tuple[Any, Any]:
         seen = self._seen

@@ -58,9 +58,9 @@ class Trainer:
         rule = tie_rule(options.rule)
         written = symbolize(pretokens, options)
         self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
-        self._arrays = _first_state(written, pretokens, options, rule.code)
+        self._arrays = _first_state(written, pretokens, options, rule.code, kernel_set)
         self._use(kernel_set)
-        self._count_first_pairs(written)
+        self._count_first_pairs(len(written.vocabulary))
         self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
 
     @property
@@ -100,7 +100,7 @@ class Trainer:
             began = time.perf_counter()
             answer = self._kernels.module.train(self._view, position, self.options.min_count, budget)
             if answer == kernels.NEEDS_ROOM:
-                self._make_room(int(self._arrays.tree[1]))
+                self._make_room(self._kernels.module.leading_slot(self._view))
                 continue
             self._publish(answer)
             if answer != kernels.BUDGET_SPENT:
@@ -136,36 +136,33 @@ class Trainer:
     def _first_counts(self) -> NDArray[np.int64]:
         return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
 
-    def _count_first_pairs(self, written: SymbolizedPretokens) -> None:
+    def _count_first_pairs(self, n_base: int) -> None:
         """Give every pair of base symbols its slot, count and places, and play the first tournament."""
-        cell = self._arrays.cell.reshape(-1, 3)
-        starts = np.flatnonzero((cell[:-1, 0] >= 0) & (cell[1:, 0] >= 0)).astype(np.int32)
-        slot_of_pair, left, right = _number_pairs(cell[starts, 0], cell[starts + 1, 0], len(written.vocabulary))
-        n_pairs = len(left)
-        cell[starts, 1] = slot_of_pair
-        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=len(starts) + 1))
+        cell = self._arrays.cell
+        left, right, places = _number_pairs(self._kernels, cell, n_base)
+        n_pairs, n_places = len(left), int(places.sum())
+        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=n_places + 1))
         self._use(self._kernels)
         arrays, order = self._arrays, self._arrays.order
         order.left[:n_pairs] = left
         order.right[:n_pairs] = right
         order.count[:n_pairs] = 0
         arrays.touched_stamp[:n_pairs] = -1
-        order.first_place[slot_of_pair[::-1]] = starts[::-1]  # backwards: the first one stays
-        np.add.at(order.count, slot_of_pair, arrays.weight[cell[starts, 2]])
         arrays.place_start[0] = 0
-        arrays.place_start[1 : n_pairs + 1] = np.cumsum(np.bincount(slot_of_pair, minlength=n_pairs))
-        self._kernels.module.fill_places(
-            *self._kernels.view((slot_of_pair, starts, arrays.place_start[: n_pairs + 1], arrays.place))
-        )
-        arrays.first_at[:n_pairs] = arrays.place_start[:n_pairs]
+        np.cumsum(places, out=arrays.place_start[1 : n_pairs + 1])
+        starts = arrays.place_start[: n_pairs + 1]
+        self._kernels.module.fill_places(*self._kernels.view((cell, arrays.weight, starts, arrays.place, order.count)))
+        arrays.first_at[:n_pairs] = starts[:-1]
+        order.first_place[:n_pairs] = arrays.place[starts[:-1]]
         counts = order.count[:n_pairs]
         if (limit := self.options.max_token_length) is not None:
             counts = counts[order.length[left] + order.length[right] <= limit]
         arrays.with_count[:] = np.bincount(counts[counts < kernels.SMALL_COUNT], minlength=kernels.SMALL_COUNT)
         arrays.size[kernels.PAIRS] = n_pairs
-        arrays.size[kernels.PLACES] = len(starts)
+        arrays.size[kernels.PLACES] = n_places
         arrays.size[kernels.LIVE_PAIRS] = n_pairs
-        self._kernels.module.build_tree(self._view.order, self._view.tree, n_pairs)
+        arrays.size[kernels.FLOOR] = max(1, int(counts.max(initial=0)) // 2)
+        self._kernels.module.play_anew(self._view)
 
     def _make_room(self, slot: int) -> None:
         """Enlarge what the merge of this slot may fill."""
@@ -188,10 +185,10 @@ class Trainer:
         self._arrays = _with_room(self._arrays, wanted)
         self._use(self._kernels)
         if self._arrays.tree is not tree:
-            self._kernels.module.build_tree(self._view.order, self._view.tree, int(size[kernels.PAIRS]))
+            self._kernels.module.play_anew(self._view)
 
     def _published(self) -> Published:
-        return Published.of(self._arrays)
+        return Published.of(self._arrays, int(self._kernels.module.leading_slot(self._view)))
 
     def _publish(self, answer: int) -> None:
         stop: StopReason | None = None
@@ -224,7 +221,13 @@ def _next_budget(budget: int, seconds: float) -> int:
     return max(200, min(4 * budget, fitting))
 
 
-def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, options: TrainingOptions, rule: int) -> State:
+def _first_state(
+    written: SymbolizedPretokens,
+    pretokens: PretokenCounts,
+    options: TrainingOptions,
+    rule: int,
+    kernel_set: Kernels,
+) -> State:
     """Lay out the cells and the base symbols; pairs come next."""
     vocabulary = written.vocabulary
     labels = [vocabulary.label(symbol) for symbol in range(len(vocabulary))]
@@ -247,13 +250,13 @@ def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, option
     state.size[kernels.TEXT] = len(text)
     state.size[kernels.TOKENS] = int((occurrences * written.lengths).sum())
     return state._replace(
-        cell=_cells(written),
+        cell=_cells(written, kernel_set),
         occurrences=occurrences,
         weight=occurrences if options.weights == "counts" else np.ones_like(occurrences),
     )
 
 
-def _cells(written: SymbolizedPretokens) -> NDArray[np.int32]:
+def _cells(written: SymbolizedPretokens, kernel_set: Kernels) -> NDArray[np.int32]:
     n_rows, n_symbols = len(written.lengths), len(written.symbols)
     n_cells = n_symbols + n_rows + 1
     if n_cells > _MOST_CELLS:
@@ -261,37 +264,43 @@ def _cells(written: SymbolizedPretokens) -> NDArray[np.int32]:
             f"The distinct pre-tokens hold {n_symbols:,} symbols; at most {_MOST_CELLS:,} can be trained on.",
             "Choose a pretokenizer that cuts the text into more, and more often equal, pre-tokens.",
         )
-    cell = np.full((n_cells, 3), -1, dtype=np.int32)
-    row = np.repeat(np.arange(n_rows, dtype=np.int32), written.lengths)
-    where = np.arange(n_symbols, dtype=np.int32) + row + 1
-    cell[where, 0] = written.symbols
-    cell[where, 2] = row
-    return cell.reshape(-1)
+    cell = np.empty(3 * n_cells, dtype=np.int32)
+    kernel_set.module.lay_out_cells(*kernel_set.view((written.symbols, written.lengths, cell)))
+    return cell
 
 
-def _number_pairs(
-    left: NDArray[np.int32], right: NDArray[np.int32], n_base: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Number the distinct pairs by first appearance: (number of each place, left and right of each number)."""
-    key = left.astype(np.int64) * n_base + right
-    if n_base * n_base <= _MOST_PAIRS_IN_A_TABLE:
-        table = np.full(n_base * n_base, -1, dtype=np.int32)
-        # Assigned backwards, so that the first appearance of a key is written last and stays.
-        table[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
-        distinct = np.flatnonzero(table >= 0)
-        first = table[distinct]
-        in_order = np.argsort(first)
-        table[distinct[in_order]] = np.arange(len(distinct), dtype=np.int32)
-        number = table[key]
-        keys = distinct[in_order]
-    else:
-        keys, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        in_order = np.argsort(first)
-        place = np.empty(len(keys), dtype=np.int32)
-        place[in_order] = np.arange(len(keys), dtype=np.int32)
-        number = place[inverse.reshape(-1)]
-        keys = keys[in_order]
-    return number, (keys // max(1, n_base)).astype(np.int32), (keys % max(1, n_base)).astype(np.int32)
+_FirstPairs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+
+
+def _number_pairs(kernel_set: Kernels, cell: NDArray[np.int32], n_base: int) -> _FirstPairs:
+    """Number the distinct pairs by first appearance and write each into its cell.
+
+    Returns the left and the right symbol of each, and how often it stands.
+    """
+    if n_base * n_base > _MOST_PAIRS_IN_A_TABLE:
+        return _number_pairs_by_sorting(cell, n_base)
+    n_most = min(n_base * n_base, len(cell) // 3)
+    number = np.full(n_base * n_base, kernels.NO_SLOT, dtype=np.int32)
+    left, right = np.empty(n_most, dtype=np.int32), np.empty(n_most, dtype=np.int32)
+    places = np.zeros(n_most, dtype=np.int64)
+    n_pairs = kernel_set.module.number_pairs(
+        kernel_set.view(cell), n_base, *kernel_set.view((number, left, right, places))
+    )
+    return left[:n_pairs], right[:n_pairs], places[:n_pairs]
+
+
+def _number_pairs_by_sorting(cell: NDArray[np.int32], n_base: int) -> _FirstPairs:
+    """Do the same for an alphabet whose pairs are too many for a table."""
+    cells = cell.reshape(-1, 3)
+    starts = np.flatnonzero((cells[:-1, 0] >= 0) & (cells[1:, 0] >= 0))
+    key = cells[starts, 0].astype(np.int64) * n_base + cells[starts + 1, 0]
+    keys, first, inverse, places = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    in_order = np.argsort(first)
+    number = np.empty(len(keys), dtype=np.int32)
+    number[in_order] = np.arange(len(keys), dtype=np.int32)
+    cells[starts, 1] = number[inverse.reshape(-1)]
+    keys = keys[in_order]
+    return (keys // n_base).astype(np.int32), (keys % n_base).astype(np.int32), places[in_order].astype(np.int64)
 
 
 # --- room: how long each growing array is ---
