@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.layout import EncodedText
-from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
-from bpe_viz.engine.timeline import Reader, Timeline
+from bpe_viz.engine.row_order import SortBy
+from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Decoding, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
 from bpe_viz.errors import BpeVizError, Stopped
 from bpe_viz.formats import save_tokenizer
+from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.selection import Selection
@@ -71,6 +71,7 @@ class _Training:
     options: Options
     count: CountCorpus
     trainer: Trainer
+    answers: Answers
 
     @property
     def timeline(self) -> Timeline:
@@ -114,9 +115,6 @@ class Workspace(QObject):
         self._query_lane = Lane("query", self)
         self._kernels = KernelChoice(self)
         self._training: _Training | None = None
-        self._reader: Reader | None = None
-        self._row_order: RowOrder | None = None
-        self._boundaries: BoundaryRanks | None = None
         self.frame: Frame | None = None
         self.rows = Rows(np.empty(0, dtype=np.int32), 0)
         self.encoded: EncodedText | None = None
@@ -243,14 +241,11 @@ class Workspace(QObject):
         n_special = len(set(options.counting.special_tokens))
         kernels = self._kernels.for_size(len(corpus.pretokens.data), job)
         trainer = Trainer(corpus.pretokens, options.training, n_special, kernels)
-        return _Training(corpus, options, count, trainer)
+        return _Training(corpus, options, count, trainer, Answers(trainer, options.counting, self._kernels))
 
     def _opened(self, training: _Training) -> None:
         self.pause()
         self._training = training
-        self._reader = None
-        self._row_order = None
-        self._boundaries = None
         self.selection = self._hovered = None
         self.breakpoints = ()
         self.encoded = None
@@ -430,7 +425,7 @@ class Workspace(QObject):
         position, top, rows = min(self._wanted, self.frontier), self._top, self._watched
 
         def work(job: Job) -> Frame:
-            return self._reading(training).frame(position, top, rows)
+            return training.answers.frame(position, top, rows)
 
         order_depends = self._sort == "changed" or self._filter.startswith("[")
         order_is_old = order_depends and position != self._rows_ordered_at
@@ -448,15 +443,6 @@ class Workspace(QObject):
         if self.encoded is None or self.encoded.known < frame.position:
             self._encode()
 
-    def _reading(self, training: _Training) -> Reader:
-        """Runs in the query lane, which alone uses the reader."""
-        reader = self._reader
-        kernels = self._kernels.at_hand(training.trainer.n_symbols)
-        if reader is None or reader.timeline is not training.timeline:
-            reader = self._reader = Reader(training.timeline, kernels)
-        reader.use(kernels)
-        return reader
-
     def request_counts(self, done: Callable[[NDArray[np.int64]], None]) -> None:
         """Ask for the counts of all pairs at the cursor, the highest first."""
         training = self._training
@@ -465,10 +451,7 @@ class Workspace(QObject):
         position = min(self._wanted, self.frontier)
 
         def work(job: Job) -> NDArray[np.int64]:
-            reader = self._reading(training)
-            reader.seek(position)
-            # Here and not in the window: sorting a million counts takes longer than a frame.
-            return np.sort(reader.counts())[::-1]
+            return training.answers.counts(position)
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
 
@@ -486,11 +469,7 @@ class Workspace(QObject):
         self._rows_ordered_at = position
 
         def work(job: Job) -> Rows:
-            if self._row_order is None or self._reader is None or self._reader.timeline is not training.timeline:
-                self._row_order = RowOrder(training.corpus.pretokens)
-            reader = self._reading(training)
-            reader.seek(position)
-            order = self._row_order.rows(sort, parse_filter(typed), reader, job.should_stop)
+            order = training.answers.rows(sort, typed, position, job.should_stop)
             return Rows(order, len(training.corpus.pretokens))
 
         self._query_lane.submit("rows", work, self._show_rows, self._quietly)
@@ -545,21 +524,13 @@ class Workspace(QObject):
             return
 
         def work(job: Job) -> EncodedText:
-            return self._tokenizer(training).lay_out(text)
+            return training.answers.encode(text)
 
         self._query_lane.submit("encode", work, self._show_encoding, self._quietly)
 
     def _show_encoding(self, encoded: EncodedText) -> None:
         self.encoded = encoded
         self.encoding_changed.emit(encoded)
-
-    def _tokenizer(self, training: _Training) -> Tokenizer:
-        """Runs in the query lane: the tokenizer trained so far, with the lane's memory of pre-tokens."""
-        timeline = training.timeline
-        if self._boundaries is None or self._boundaries.base is not timeline.base:
-            self._boundaries = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
-        self._boundaries.use(self._kernels.at_hand(training.trainer.n_symbols))
-        return Tokenizer.from_timeline(timeline, training.options.counting, self._boundaries)
 
     def decode(self, ids: Sequence[int]) -> None:
         """Decode ids with the tokenizer trained so far; `decoded` brings the answer."""
@@ -568,7 +539,7 @@ class Workspace(QObject):
             return
 
         def work(job: Job) -> Decoding:
-            return self._tokenizer(training).decode(ids)
+            return training.answers.decode(ids)
 
         self._query_lane.submit("decode", work, self.decoded.emit, self.failed.emit)
 
