@@ -526,11 +526,13 @@ class Workspace(QObject):
         def work(job: Job) -> EncodedText:
             return training.answers.encode(text)
 
-        self._query_lane.submit("encode", work, self._show_encoding, self._quietly)
+        def show(encoded: EncodedText) -> None:
+            # Another corpus may have been opened meanwhile; its first frame asks for the text to be encoded anew.
+            if training is self._training:
+                self.encoded = encoded
+                self.encoding_changed.emit(encoded)
 
-    def _show_encoding(self, encoded: EncodedText) -> None:
-        self.encoded = encoded
-        self.encoding_changed.emit(encoded)
+        self._query_lane.submit("encode", work, show, self._quietly)
 
     def decode(self, ids: Sequence[int]) -> None:
         """Decode ids with the tokenizer trained so far; `decoded` brings the answer."""
