@@ -78,6 +78,14 @@ class _Training:
         return self.trainer.timeline
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of options: the training before it, and a sentence for each option that differs."""
+
+    before: _Training
+    sentences: list[str]
+
+
 class Workspace(QObject):
     """The state of one window. Made, used and closed in the GUI thread."""
 
@@ -132,9 +140,8 @@ class Workspace(QObject):
         self._speed = 1.0
         self._owed = 0.0
         self._last_tick = 0.0
-        self._train_until = 0
         self._stopped_by_user = False
-        self._before_change: tuple[_Training, list[str]] | None = None
+        self._change: _Change | None = None
         self._play_timer = QTimer(self)
         self._play_timer.timeout.connect(self._play_on)
 
@@ -200,6 +207,10 @@ class Workspace(QObject):
 
         count: does the counting, in the training lane; name: of the source, for people
         """
+        self._open(count, options, name, None)
+
+    def _open(self, count: CountCorpus, options: Options, name: str, changed: _Change | None) -> None:
+        """changed: what the user changed of the training that is shown, to be said once the next one is trained."""
         self._stopped_by_user = False
         started = time.monotonic()
 
@@ -211,8 +222,12 @@ class Workspace(QObject):
         def report(fraction: float, text: str) -> None:
             self._show_activity(fraction, text, started)
 
+        def done(training: _Training) -> None:
+            self._change = changed
+            self._opened(training)
+
         self._training_lane.stop("train")
-        self._training_lane.submit("open", work, self._opened, self._not_opened, report)
+        self._training_lane.submit("open", work, done, self._not_opened, report)
         self._show_activity(0.0, f"Reading {name}", started)
 
     def change_options(self, options: Options) -> None:
@@ -220,12 +235,12 @@ class Workspace(QObject):
         training = self._training
         if training is None or options == training.options:
             return
-        self._before_change = (training, describe_change(training.options, options))
+        changed = _Change(training, describe_change(training.options, options))
         if options.counting == training.options.counting or training.corpus.is_table:
             corpus = training.corpus
-            self.open(_keep(corpus, training.count, options), options, corpus.name)
+            self._open(_keep(corpus, training.count), options, corpus.name, changed)
         else:
-            self.open(training.count, options, training.corpus.name)
+            self._open(training.count, options, training.corpus.name, changed)
 
     def stop_training(self) -> None:
         """Stop what the training lane does; what is trained stays."""
@@ -262,7 +277,6 @@ class Workspace(QObject):
         self.train_ahead()
 
     def _not_opened(self, error: BpeVizError) -> None:
-        self._before_change = None
         self.activity_changed.emit(None)
         if not isinstance(error, Stopped):
             self.failed.emit(error)
@@ -279,7 +293,6 @@ class Workspace(QObject):
             return
         self._stopped_by_user = False
         until = training.trainer.target if position is None else position
-        self._train_until = until
         started = time.monotonic()
 
         def work(job: Job) -> None:
@@ -319,12 +332,11 @@ class Workspace(QObject):
             self._request_frame()
 
     def _say_what_changed(self) -> None:
-        if self._before_change is None or self._training is None:
+        if self._change is None or self._training is None:
             return
-        before, changes = self._before_change
-        self._before_change = None
-        after = self._training
-        parts = [*changes, first_difference(before.timeline, after.timeline)]
+        before, after = self._change.before, self._training
+        parts = [*self._change.sentences, first_difference(before.timeline, after.timeline)]
+        self._change = None
         if before.corpus.pretokens is not after.corpus.pretokens:
             parts.append(
                 f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."
@@ -573,7 +585,7 @@ class Workspace(QObject):
         self._kernels.close()
 
 
-def _keep(corpus: Corpus, count: CountCorpus, options: Options) -> CountCorpus:
+def _keep(corpus: Corpus, count: CountCorpus) -> CountCorpus:
     """Count as before, but take the counts that are there for the options they were made with."""
 
     def counted(wanted: Options, progress: Progress, should_stop: StopRequested) -> Corpus:

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from bpe_viz.engine.corpus import count_text, worked_example
+from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Options
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.sources import WORKED_EXAMPLE_OPTIONS
@@ -50,3 +51,32 @@ def test_a_late_encoding_by_the_training_before_is_not_shown(qtbot, workspace, m
     qtbot.waitUntil(lambda: workspace.timeline is not first and workspace.is_settled)
     assert workspace.frontier == 7 < first.frontier
     assert workspace.encoded.tokenizer.base is workspace.timeline.base
+
+
+def test_a_change_of_options_while_training_is_told_once_and_of_the_new_merges(qtbot, monkeypatch):
+    train_to, waiting, notices = Trainer.train_to, threading.Event(), []
+
+    def first_is_stopped(trainer, position, progress, should_stop):
+        if trainer.options.weights == "counts":
+            while not should_stop():
+                waiting.wait(0.001)
+        return train_to(trainer, position, progress, should_stop)
+
+    monkeypatch.setattr(Trainer, "train_to", first_is_stopped)
+    workspace = Workspace()
+    workspace.noticed.connect(notices.append)
+    workspace.open(count_cats, Options(), "cats")
+    qtbot.waitUntil(lambda: workspace.corpus is not None and workspace.is_training)
+    workspace.change_options(workspace.options.with_training(weights="types"))
+    qtbot.waitUntil(lambda: workspace.options.training.weights == "types" and workspace.is_settled)
+    assert notices == ["Weights: counts became types. The first 0 merges are the same."]
+    workspace.close()
+
+
+def test_what_changed_is_not_told_of_another_corpus(qtbot, workspace):
+    notices = []
+    workspace.noticed.connect(notices.append)
+    workspace.change_options(workspace.options.with_training(weights="types"))
+    workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
+    qtbot.waitUntil(lambda: workspace.frontier == 7 and workspace.is_settled)
+    assert notices == []
