@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from bpe_viz.engine import compiled
 from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.errors import Stopped
 from bpe_viz.gui.jobs import Job
 
 SMALL = 100_000
@@ -36,7 +37,10 @@ class KernelChoice(QObject):
                 self._compiling = compiled.start_filling_cache()
 
     def for_size(self, n_cells: int, job: Job) -> Kernels:
-        """Return the kernels to use. Runs in a lane; may wait for the compilation, with progress and Stop."""
+        """Return the kernels to use. Runs in a lane; may wait for the compilation, with progress.
+
+        Raises Stopped: going on with plain kernels would hold the lane for as long as the corpus is large.
+        """
         if n_cells <= SMALL:
             return PLAIN
         if self._loaded is None:
@@ -61,5 +65,5 @@ class KernelChoice(QObject):
             share = min(0.99, waited / _SECONDS_TO_COMPILE)
             job.report(share, "Compiling the trainer (only on the first run)")
             if job.wait(0.1):
-                return
+                raise Stopped
             waited += 0.1

@@ -325,6 +325,10 @@ class Workspace(QObject):
         self.activity_changed.emit(None)
         if not isinstance(error, Stopped):
             self.failed.emit(error)
+        if self._wanted > self.frontier:
+            # Nothing trains up to it any more, so it would be waited for without end.
+            self.pause()
+            self.seek(self.frontier)
 
     def _follow_frontier(self) -> None:
         self.frontier_changed.emit(self.frontier)

@@ -6,9 +6,12 @@ import threading
 
 import pytest
 
+from bpe_viz.engine import compiled
 from bpe_viz.engine.corpus import count_text, worked_example
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Options
+from bpe_viz.errors import OptionError
+from bpe_viz.gui import kernel_choice
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.sources import WORKED_EXAMPLE_OPTIONS
 from bpe_viz.gui.workspace import Workspace
@@ -80,3 +83,39 @@ def test_what_changed_is_not_told_of_another_corpus(qtbot, workspace):
     workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
     qtbot.waitUntil(lambda: workspace.frontier == 7 and workspace.is_settled)
     assert notices == []
+
+
+def test_training_that_fails_leaves_the_cursor_at_what_is_trained(qtbot, monkeypatch):
+    def fail(trainer, position, progress, should_stop):
+        raise OptionError("There is no room.", "Close something.")
+
+    monkeypatch.setattr(Trainer, "train_to", fail)
+    workspace, failures = Workspace(), []
+    workspace.failed.connect(failures.append)
+    workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
+    qtbot.waitUntil(lambda: bool(failures) and workspace.is_settled)
+    workspace.play()
+    workspace.seek(3)
+    qtbot.waitUntil(lambda: len(failures) == 2 and workspace.is_settled)
+    assert (workspace.position, workspace.is_playing) == (0, False)
+    workspace.close()
+
+
+def test_stop_ends_the_wait_for_compiled_kernels(qtbot, monkeypatch):
+    class Compiling:
+        def poll(self):
+            return None
+
+    monkeypatch.setattr(kernel_choice, "SMALL", 0)
+    monkeypatch.setattr(kernel_choice, "LARGE", 0)
+    monkeypatch.setattr(compiled, "is_ready", lambda: False)
+    monkeypatch.setattr(compiled, "start_filling_cache", Compiling)
+    workspace = Workspace()
+    with qtbot.waitSignal(
+        workspace.activity_changed, check_params_cb=lambda activity: activity and "Compiling" in activity.text
+    ):
+        workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
+    workspace.stop_training()
+    qtbot.waitUntil(lambda: not workspace.is_training)
+    assert workspace.corpus is None
+    workspace.close()
