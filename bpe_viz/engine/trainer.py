@@ -26,13 +26,14 @@ from bpe_viz.engine.types import (
     never_stop,
     no_progress,
 )
-from bpe_viz.errors import OptionError
+from bpe_viz.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
 
 _SLICE_SECONDS = 0.02  # how long a slice of training may take between two looks at progress and stop
 _MOST_CELLS = 2**31 - 1  # places are int32
+_MOST_SYMBOLS = 2**62  # counts are int64
 _MOST_PAIRS_IN_A_TABLE = 2**24
 
 
@@ -52,7 +53,8 @@ class Trainer:
         """Count the first pairs.
 
         n_special_tokens: how many ids of options.vocab_size special tokens take
-        Raises OptionError if the target is below the base vocabulary, or the rule is unknown.
+        Raises OptionError if the target is below the base vocabulary, or the rule is unknown; CorpusError if the
+        corpus has too many symbols to count.
         """
         self.options = options
         rule = tie_rule(options.rule)
@@ -229,6 +231,12 @@ def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, option
     text = np.frombuffer(b"".join(labels), dtype=np.uint8)
     n_base = len(labels)
     occurrences = pretokens.counts.astype(np.int64)
+    # No pair's count is above this sum; the rounding of float64 is far below the bit that is kept spare.
+    if float(occurrences.astype(np.float64) @ written.lengths) >= _MOST_SYMBOLS:
+        raise CorpusError(
+            "The counts add up to more than 2**62 symbols, and no higher ones are kept.",
+            "Divide all counts by the same number.",
+        )
     state = _with_room(_nothing(), _needs(pairs=2, places=1, merges=1, symbols=n_base, text=len(text)))
     state.order.text[: len(text)] = text
     state.order.text_start[0] = 0
