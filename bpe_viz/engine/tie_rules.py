@@ -21,12 +21,10 @@ class TieRule:
     name: str
     code: int
     winner: str
-    same_as: str
 
 
 TIE_RULES: Mapping[str, TieRule] = {
-    rule.name: rule
-    for rule in (TieRule("textbook", kernels.TEXTBOOK, "the first in order", "most teaching code in Python"),)
+    rule.name: rule for rule in (TieRule("textbook", kernels.TEXTBOOK, "the first in order"),)
 }
 
 

@@ -61,7 +61,7 @@ class Trainer:
         written = symbolize(pretokens, options)
         self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
         self._arrays = _first_state(written, pretokens, options, rule.code)
-        self._use(kernel_set)
+        self.use(kernel_set)
         self._count_first_pairs(written)
         self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
 
@@ -77,7 +77,8 @@ class Trainer:
 
     def use(self, kernel_set: Kernels) -> None:
         """Go on with other kernels; all arrays stay as they are."""
-        self._use(kernel_set)
+        self._kernels = kernel_set
+        self._view = kernel_set.view(self._arrays)
 
     def step(self) -> Merge | None:
         """Make one merge. Returns it, or None when training has stopped; timeline.stop says why."""
@@ -131,10 +132,6 @@ class Trainer:
             raise KeyError(pair)
         return int(found[0])
 
-    def _use(self, kernel_set: Kernels) -> None:
-        self._kernels = kernel_set
-        self._view = kernel_set.view(self._arrays)
-
     def _first_counts(self) -> NDArray[np.int64]:
         return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
 
@@ -146,7 +143,7 @@ class Trainer:
         n_pairs = len(left)
         cell[starts, 1] = slot_of_pair
         self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=len(starts) + 1))
-        self._use(self._kernels)
+        self.use(self._kernels)
         arrays, order = self._arrays, self._arrays.order
         order.left[:n_pairs] = left
         order.right[:n_pairs] = right
@@ -186,7 +183,7 @@ class Trainer:
         )
         tree = self._arrays.tree
         self._arrays = _with_room(self._arrays, wanted)
-        self._use(self._kernels)
+        self.use(self._kernels)
         if self._arrays.tree is not tree:
             self._kernels.module.build_tree(self._view.order, self._view.tree, int(size[kernels.PAIRS]))
 
