@@ -8,15 +8,9 @@ import threading
 from PySide6.QtCore import QObject
 
 from bpe_viz.engine import compiled
-from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.compiled import LARGE, PLAIN, SMALL, Kernels
 from bpe_viz.errors import Stopped
 from bpe_viz.gui.jobs import Job
-
-SMALL = 100_000
-"""Up to so many cells plain kernels are quick enough, and Numba is not even imported."""
-
-LARGE = 1_000_000
-"""From so many cells on it is quicker to wait until the kernels are compiled."""
 
 _SECONDS_TO_COMPILE = 40  # what progress is shown against, once in the life of an installation
 
