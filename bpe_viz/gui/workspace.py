@@ -338,14 +338,24 @@ class Workspace(QObject):
     def _say_what_changed(self) -> None:
         if self._change is None or self._training is None:
             return
-        before, after = self._change.before, self._training
-        parts = [*self._change.sentences, first_difference(before.timeline, after.timeline)]
+        change, after = self._change, self._training
+        before = change.before
         self._change = None
-        if before.corpus.pretokens is not after.corpus.pretokens:
-            parts.append(
-                f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."
-            )
-        self.noticed.emit(" ".join(parts))
+
+        def work(job: Job) -> str:
+            # Here and not in the window: 30,000 equal merges take 0.15 s to compare.
+            return first_difference(before.timeline, after.timeline)
+
+        def done(difference: str) -> None:
+            parts = [*change.sentences, difference]
+            if before.corpus.pretokens is not after.corpus.pretokens:
+                parts.append(
+                    f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."
+                )
+            if after is self._training:
+                self.noticed.emit(" ".join(parts))
+
+        self._query_lane.submit("difference", work, done, self.failed.emit)
 
     def _show_activity(self, fraction: float, text: str, started: float) -> None:
         elapsed = time.monotonic() - started

@@ -72,6 +72,7 @@ def test_a_change_of_options_while_training_is_told_once_and_of_the_new_merges(q
     qtbot.waitUntil(lambda: workspace.corpus is not None and workspace.is_training)
     workspace.change_options(workspace.options.with_training(weights="types"))
     qtbot.waitUntil(lambda: workspace.options.training.weights == "types" and workspace.is_settled)
+    qtbot.waitUntil(lambda: bool(notices))
     assert notices == ["Weights: counts became types. The first 0 merges are the same."]
     workspace.close()
 
@@ -82,7 +83,9 @@ def test_what_changed_is_not_told_of_another_corpus(qtbot, workspace):
     workspace.change_options(workspace.options.with_training(weights="types"))
     workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
     qtbot.waitUntil(lambda: workspace.frontier == 7 and workspace.is_settled)
-    assert notices == []
+    workspace.change_options(workspace.options.with_training(weights="types"))
+    qtbot.waitUntil(lambda: bool(notices))
+    assert notices == ["Weights: counts became types. Merge 5 is the first to differ: e + w before, d + est now."]
 
 
 def test_training_that_fails_leaves_the_cursor_at_what_is_trained(qtbot, monkeypatch):
