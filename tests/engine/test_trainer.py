@@ -290,15 +290,15 @@ class TestTargets:
         assert "textbook" in raised.value.remedy
 
     def test_stop_keeps_what_was_trained(self):
-        trainer = Trainer(count_words({"abcdefgh": 1, "bcd": 2}, "words").pretokens, TrainingOptions())
-        answers = iter([False, True])
-        trainer.train_to(should_stop=lambda: next(answers))
+        # More occurrences than one slice looks at, so that it is asked before the end.
+        words = {f"{i:b}": i for i in range(1, 2000)}
+        trainer = Trainer(count_words(words, "words").pretokens, TrainingOptions())
+        trainer.train_to(should_stop=lambda: trainer.frontier > 0)
         stopped_at = trainer.frontier
+        assert trainer.timeline.stop is None
         trainer.train_to()
-        assert stopped_at <= trainer.frontier
-        assert list(trainer.timeline.merges()) == list(
-            trained({"abcdefgh": 1, "bcd": 2}, TrainingOptions()).timeline.merges()
-        )
+        assert 0 < stopped_at < trainer.frontier
+        assert list(trainer.timeline.merges()) == list(trained(words, TrainingOptions()).timeline.merges())
 
 
 class TestScale:
