@@ -158,7 +158,7 @@ class Scrubber(QWidget):
             case Qt.Key.Key_B:
                 workspace.toggle_breakpoint()
             case Qt.Key.Key_Space:
-                workspace.pause() if workspace.is_playing else workspace.play()
+                workspace.toggle_playing()
             case _:
                 event.ignore()
                 return
@@ -317,8 +317,7 @@ class Scrubber(QWidget):
         return near if is_caught and near is not None else self.position_at(x)
 
     def _go(self, position: int) -> None:
-        self._workspace.pause()
-        self._workspace.seek(position)
+        self._workspace.jump(position)
         self.follow()
 
     @Slot()

@@ -311,8 +311,7 @@ class Workspace(QObject):
         self._follow_frontier()
         if self._wanted > self.frontier:
             if self._stopped_by_user or self._training is None or self._training.timeline.stop:
-                self.pause()
-                self.seek(self.frontier)
+                self.jump(self.frontier)
             else:
                 self.train_ahead(self._wanted)
         if self.encoded is None or self.encoded.known < self.frontier:
@@ -327,8 +326,7 @@ class Workspace(QObject):
             self.failed.emit(error)
         if self._wanted > self.frontier:
             # Nothing trains up to it any more, so it would be waited for without end.
-            self.pause()
-            self.seek(self.frontier)
+            self.jump(self.frontier)
 
     def _follow_frontier(self) -> None:
         self.frontier_changed.emit(self.frontier)
@@ -374,10 +372,14 @@ class Workspace(QObject):
         if self._wanted <= self.frontier:
             self._request_frame()
 
+    def jump(self, position: int) -> None:
+        """Show a position because the user asked for it: playing pauses."""
+        self.pause()
+        self.seek(position)
+
     def step(self, merges: int = 1) -> None:
         """Go some merges on, or back when negative; playing pauses."""
-        self.pause()
-        self.seek(self._wanted + merges)
+        self.jump(self._wanted + merges)
 
     def play(self) -> None:
         """Go on by itself, `speed` merges a second; at the end, start again."""
@@ -395,6 +397,13 @@ class Workspace(QObject):
         if self.is_playing:
             self._play_timer.stop()
             self.playing_changed.emit(False)
+
+    def toggle_playing(self) -> None:
+        """Play, or pause."""
+        if self.is_playing:
+            self.pause()
+        else:
+            self.play()
 
     def set_speed(self, merges_a_second: float) -> None:
         """Set how fast merges are played."""
@@ -423,11 +432,10 @@ class Workspace(QObject):
 
     def seek_breakpoint(self, forward: bool) -> None:
         """Go to the next or the previous breakpoint; without one, to the end or the start."""
-        self.pause()
         if forward:
-            self.seek(min((b for b in self.breakpoints if b > self._wanted), default=self.last_position))
+            self.jump(min((b for b in self.breakpoints if b > self._wanted), default=self.last_position))
         else:
-            self.seek(max((b for b in self.breakpoints if b < self._wanted), default=0))
+            self.jump(max((b for b in self.breakpoints if b < self._wanted), default=0))
 
     # --- frames ---
 
