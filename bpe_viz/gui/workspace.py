@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -590,7 +589,7 @@ class Workspace(QObject):
             tokenizer = Tokenizer.from_timeline(training.timeline, training.options.counting)
             return save_tokenizer(tokenizer.at(position), path)
 
-        def done(notes: Any) -> None:
+        def done(notes: tuple[str, ...]) -> None:
             self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges.", *notes)))
 
         self._query_lane.submit("save", work, done, self.failed.emit)
