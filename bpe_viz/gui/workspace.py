@@ -247,7 +247,8 @@ class Workspace(QObject):
         self._training_lane.stop("open")
         self._training_lane.stop("train")
         if not self.is_training:
-            self.activity_changed.emit(None)
+            # What was waiting in the lane is dropped without an answer.
+            self._trained_until_stop()
 
     def _trained(self, corpus: Corpus, options: Options, count: CountCorpus, job: Job) -> _Training:
         """Runs in the training lane: count the first pairs."""
@@ -279,7 +280,11 @@ class Workspace(QObject):
         self.activity_changed.emit(None)
         if not isinstance(error, Stopped):
             self.failed.emit(error)
-        if self._training is not None and not self._stopped_by_user:
+        if self._training is None:
+            return
+        if self._stopped_by_user:
+            self._trained_until_stop()
+        else:
             self.train_ahead()
 
     # --- training ---

@@ -10,7 +10,7 @@ from bpe_viz.engine import compiled
 from bpe_viz.engine.corpus import count_text, worked_example
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Options
-from bpe_viz.errors import OptionError
+from bpe_viz.errors import OptionError, Stopped
 from bpe_viz.gui import kernel_choice
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.sources import WORKED_EXAMPLE_OPTIONS
@@ -74,6 +74,33 @@ def test_a_change_of_options_while_training_is_told_once_and_of_the_new_merges(q
     qtbot.waitUntil(lambda: workspace.options.training.weights == "types" and workspace.is_settled)
     qtbot.waitUntil(lambda: bool(notices))
     assert notices == ["Weights: counts became types. The first 0 merges are the same."]
+    workspace.close()
+
+
+def test_a_step_that_waits_behind_an_opening_ends_with_it_when_stopped(qtbot, monkeypatch):
+    waiting = threading.Event()
+
+    def until_stopped(trainer, position, progress, should_stop):
+        while not should_stop():
+            waiting.wait(0.001)
+
+    def count_for_ever(options, progress, should_stop):
+        while not should_stop():
+            waiting.wait(0.001)
+        raise Stopped
+
+    monkeypatch.setattr(Trainer, "train_to", until_stopped)
+    workspace = Workspace()
+    workspace.open(count_cats, Options(), "cats")
+    qtbot.waitUntil(lambda: workspace.corpus is not None and workspace.is_training)
+    workspace.stop_training()
+    qtbot.waitUntil(lambda: workspace.is_settled)
+    workspace.open(count_for_ever, Options(), "for ever")
+    workspace.step()
+    assert workspace.position == 1
+    workspace.stop_training()
+    qtbot.waitUntil(lambda: workspace.is_settled)
+    assert workspace.position == 0
     workspace.close()
 
 
