@@ -94,8 +94,7 @@ def _lines(tokenizer: Tokenizer, explanation: Explanation) -> Iterator[str]:
     def shown(symbol: int) -> str:
         if symbol < 0:
             return "(not in the base)"
-        marker = tokenizer.base.marker if tokenizer.symbols.ends_word(symbol) else ""
-        return visible(tokenizer.symbols.content(symbol), marker)
+        return visible(tokenizer.symbols.content(symbol), tokenizer.symbols.marker(symbol))
 
     yield f"{'start':>10}  {' '.join(map(shown, explanation.first))}"
     width = max((len(_pair(shown(merge.left), shown(merge.right))) for merge in explanation.merges), default=0)

@@ -22,6 +22,13 @@ from typing import Any, NamedTuple, TypeVar
 from bpe_viz.engine import kernels
 
 _TWINS = "bpe_viz.engine._compiled"
+
+SMALL = 100_000
+"""Up to so many cells plain kernels are done before Numba is imported."""
+
+LARGE = 1_000_000
+"""From so many cells on it is quicker to wait until the kernels are compiled, half a minute once."""
+
 _READY = "ready"
 _Arrays = TypeVar("_Arrays", bound=NamedTuple)
 

@@ -26,13 +26,14 @@ from bpe_viz.engine.types import (
     never_stop,
     no_progress,
 )
-from bpe_viz.errors import OptionError
+from bpe_viz.errors import CorpusError, OptionError
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
 
 _SLICE_SECONDS = 0.02  # how long a slice of training may take between two looks at progress and stop
 _MOST_CELLS = 2**31 - 1  # places are int32
+_MOST_SYMBOLS = 2**62  # counts are int64
 _MOST_PAIRS_IN_A_TABLE = 2**24
 
 
@@ -52,14 +53,15 @@ class Trainer:
         """Count the first pairs.
 
         n_special_tokens: how many ids of options.vocab_size special tokens take
-        Raises OptionError if the target is below the base vocabulary, or the rule is unknown.
+        Raises OptionError if the target is below the base vocabulary, or the rule is unknown; CorpusError if the
+        corpus has too many symbols to count.
         """
         self.options = options
         rule = tie_rule(options.rule)
         written = symbolize(pretokens, options)
         self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
         self._arrays = _first_state(written, pretokens, options, rule.code, kernel_set)
-        self._use(kernel_set)
+        self.use(kernel_set)
         self._count_first_pairs(len(written.vocabulary))
         self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
 
@@ -75,7 +77,8 @@ class Trainer:
 
     def use(self, kernel_set: Kernels) -> None:
         """Go on with other kernels; all arrays stay as they are."""
-        self._use(kernel_set)
+        self._kernels = kernel_set
+        self._view = kernel_set.view(self._arrays)
 
     def step(self) -> Merge | None:
         """Make one merge. Returns it, or None when training has stopped; timeline.stop says why."""
@@ -129,10 +132,6 @@ class Trainer:
             raise KeyError(pair)
         return int(found[0])
 
-    def _use(self, kernel_set: Kernels) -> None:
-        self._kernels = kernel_set
-        self._view = kernel_set.view(self._arrays)
-
     def _first_counts(self) -> NDArray[np.int64]:
         return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
 
@@ -142,7 +141,7 @@ class Trainer:
         left, right, places = _number_pairs(self._kernels, cell, n_base)
         n_pairs, n_places = len(left), int(places.sum())
         self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=n_places + 1))
-        self._use(self._kernels)
+        self.use(self._kernels)
         arrays, order = self._arrays, self._arrays.order
         order.left[:n_pairs] = left
         order.right[:n_pairs] = right
@@ -183,7 +182,7 @@ class Trainer:
         )
         tree = self._arrays.tree
         self._arrays = _with_room(self._arrays, wanted)
-        self._use(self._kernels)
+        self.use(self._kernels)
         if self._arrays.tree is not tree:
             self._kernels.module.play_anew(self._view)
 
@@ -234,6 +233,12 @@ def _first_state(
     text = np.frombuffer(b"".join(labels), dtype=np.uint8)
     n_base = len(labels)
     occurrences = pretokens.counts.astype(np.int64)
+    # No pair's count is above this sum; the rounding of float64 is far below the bit that is kept spare.
+    if float(occurrences.astype(np.float64) @ written.lengths) >= _MOST_SYMBOLS:
+        raise CorpusError(
+            "The counts add up to more than 2**62 symbols, and no higher ones are kept.",
+            "Divide all counts by the same number.",
+        )
     state = _with_room(_nothing(), _needs(pairs=2, places=1, merges=1, symbols=n_base, text=len(text)))
     state.order.text[: len(text)] = text
     state.order.text_start[0] = 0

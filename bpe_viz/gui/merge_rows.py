@@ -380,8 +380,7 @@ class MergeRows(RowView):
 
     def press(self, row: int, x: float) -> None:
         """Jump to the position that follows this merge."""
-        self.workspace.pause()
-        self.workspace.seek(row + 1)
+        self.workspace.jump(row + 1)
 
     def press_current(self) -> None:
         """Jump to the position that follows the current row's merge."""

@@ -19,18 +19,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from bpe_viz.engine.narration import ARROW
+from bpe_viz.engine.narration import ARROW, LONGEST_SYMBOL
 from bpe_viz.engine.types import Merge
-from bpe_viz.engine.visible import visible
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.symbol_texts import text_of_symbol
 from bpe_viz.gui.tooltips import plain_tooltip
 from bpe_viz.gui.workspace import Workspace
 
 SIDE, KNOB, TICK = 6, 5, 8
 CURVE_WIDTH = 2.0
 LONG_STEP = 10
-LONGEST_SYMBOL = 24
 _CATCH = 5  # a click so many pixels beside a tick still means that tick
 
 
@@ -118,12 +117,7 @@ class Scrubber(QWidget):
         assert timeline is not None
         symbols = timeline.symbols
         left, right, made = (
-            visible(
-                symbols.content(symbol),
-                symbols.base.marker if symbols.ends_word(symbol) else "",
-                LONGEST_SYMBOL,
-            )
-            for symbol in (merge.left, merge.right, merge.token)
+            text_of_symbol(symbols, symbol, LONGEST_SYMBOL) for symbol in (merge.left, merge.right, merge.token)
         )
         return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}"
 
@@ -164,7 +158,7 @@ class Scrubber(QWidget):
             case Qt.Key.Key_B:
                 workspace.toggle_breakpoint()
             case Qt.Key.Key_Space:
-                workspace.pause() if workspace.is_playing else workspace.play()
+                workspace.toggle_playing()
             case _:
                 event.ignore()
                 return
@@ -323,8 +317,7 @@ class Scrubber(QWidget):
         return near if is_caught and near is not None else self.position_at(x)
 
     def _go(self, position: int) -> None:
-        self._workspace.pause()
-        self._workspace.seek(position)
+        self._workspace.jump(position)
         self.follow()
 
     @Slot()

@@ -19,9 +19,10 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from bpe_viz.engine.narration import LONGEST_SYMBOL, Piece, Words, sentence
 from bpe_viz.engine.symbols import SymbolTable
-from bpe_viz.engine.visible import Parts, shortened, visible_parts
+from bpe_viz.engine.visible import Parts
 from bpe_viz.gui.chips import ChipStyle, chip_height, chip_width, paint_chip
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.symbol_texts import parts_of_symbol
 
 TYPE = 1.15
 """How much larger than normal the words are set."""
@@ -167,6 +168,5 @@ class SentenceView(QWidget):
 
     def _chip(self, symbol: int, style: ChipStyle) -> _Item:
         assert self._symbols is not None  # a sentence comes with its symbols
-        marker = self._symbols.base.marker if self._symbols.ends_word(symbol) else ""
-        parts = shortened(visible_parts(self._symbols.content(symbol), marker), LONGEST_SYMBOL)
+        parts = parts_of_symbol(self._symbols, symbol, LONGEST_SYMBOL)
         return _Item(parts, style, chip_width(self._look, parts, style))

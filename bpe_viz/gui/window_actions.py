@@ -48,16 +48,6 @@ def _go(window: Window) -> list[ActionSpec]:
     def step(merges: int) -> None:
         workspace.step(merges)
 
-    def jump(position: int) -> None:
-        workspace.pause()
-        workspace.seek(position)
-
-    def toggle_play() -> None:
-        if workspace.is_playing:
-            workspace.pause()
-        else:
-            workspace.play()
-
     def train() -> None:
         if workspace.is_training:
             workspace.stop_training()
@@ -71,9 +61,9 @@ def _go(window: Window) -> list[ActionSpec]:
         ActionSpec("back-many", "Go", f"{_MANY} merges back", lambda: step(-_MANY), ("Alt+Shift+Left",), ("Shift+Left",), lambda: not at_start()),
         ActionSpec("next-stop", "Go", "Next breakpoint", lambda: workspace.seek_breakpoint(True), (), ("PgDown",), lambda: not at_end()),
         ActionSpec("previous-stop", "Go", "Previous breakpoint", lambda: workspace.seek_breakpoint(False), (), ("PgUp",), lambda: not at_start()),
-        ActionSpec("first", "Go", "First position", lambda: jump(0), (), ("Home",), lambda: not at_start()),
-        ActionSpec("last", "Go", "Last position", lambda: jump(workspace.last_position), (), ("End",), lambda: not at_end()),
-        ActionSpec("play", "Go", "Play or pause", toggle_play, (), ("Space",), lambda: workspace.last_position > 0),
+        ActionSpec("first", "Go", "First position", lambda: workspace.jump(0), (), ("Home",), lambda: not at_start()),
+        ActionSpec("last", "Go", "Last position", lambda: workspace.jump(workspace.last_position), (), ("End",), lambda: not at_end()),
+        ActionSpec("play", "Go", "Play or pause", workspace.toggle_playing, (), ("Space",), lambda: workspace.last_position > 0),
         ActionSpec("faster", "Go", "Faster", lambda: workspace.set_speed(speeds.faster(workspace.speed)), (), ("+",)),
         ActionSpec("slower", "Go", "Slower", lambda: workspace.set_speed(speeds.slower(workspace.speed)), (), ("-",)),
         ActionSpec("go-to", "Go", "Go to a merge…", lambda: window.docks.activate("timeline"), (), ("G",), lambda: workspace.last_position > 0),

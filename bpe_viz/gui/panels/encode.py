@@ -105,7 +105,7 @@ class EncodePanel(Panel):
         editor.refused.connect(workspace.failed)
         editor.hovered.connect(self._hover)
         editor.clicked.connect(self._select)
-        self.curve.position_chosen.connect(workspace.seek)
+        self.curve.position_chosen.connect(workspace.jump)
         self.decode_button.toggled.connect(self.show_decode_page)
         self.decode_page.ids_given.connect(workspace.decode)
         self.decode_page.text_wanted.connect(self._encode_decoded)

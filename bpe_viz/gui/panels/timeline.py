@@ -136,7 +136,7 @@ class TimelinePanel(Panel):
         workspace = self.workspace
         self.first.clicked.connect(lambda: self._jump(0))
         self.back.clicked.connect(lambda: workspace.step(-1))
-        self.play.clicked.connect(lambda: workspace.pause() if workspace.is_playing else workspace.play())
+        self.play.clicked.connect(lambda: workspace.toggle_playing())
         self.on.clicked.connect(lambda: workspace.step(1))
         self.last.clicked.connect(lambda: self._jump(workspace.last_position))
         self.go_to.clicked.connect(self.ask_position)
@@ -220,8 +220,7 @@ class TimelinePanel(Panel):
             choice.setChecked(choice.data() == speed)
 
     def _jump(self, position: int) -> None:
-        self.workspace.pause()
-        self.workspace.seek(position)
+        self.workspace.jump(position)
         self.follow()
 
     @Slot()
