@@ -14,14 +14,13 @@ from typing import Any
 
 import click
 
-from bpe_viz.cli.terminal import forget_output
+from bpe_viz.cli.terminal import INTERRUPTED, STOPPED, forget_output
 from bpe_viz.errors import BpeVizError
 
 COMMANDS = ("train", "encode", "decode", "explain", "info", "snapshot")
 """Each is a module of this package that holds it as `command`."""
 
 USER_MISTAKE = 2
-INTERRUPTED = 130
 
 
 class _InterruptedError(Exception):
@@ -119,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BpeVizError as error:
         return _fail(str(error))
     except (_InterruptedError, click.Abort):
-        click.echo("bpe-viz: stopped.", err=True)
+        click.echo(STOPPED, err=True)
         return INTERRUPTED
     except BrokenPipeError:
         forget_output()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from bpe_viz.cli.options import options_of, training_options
+from bpe_viz.cli.terminal import INTERRUPTED, STOPPED
 
 _SUFFIXES = (".png", ".svg", ".pdf")
 _LARGEST_SIDE = 20_000
@@ -61,7 +64,8 @@ def command(
     wanted = _size(size)
     from bpe_viz.gui.snapshot import EXAMPLE, snapshot
 
-    snapshot(
+    draw = partial(
+        snapshot,
         source,
         output,
         # The worked example has options of its own, which the defaults of other sources would spoil.
@@ -73,6 +77,12 @@ def command(
         size=wanted,
         scale=scale,
     )
+    try:
+        draw()
+    except KeyboardInterrupt:
+        # A thread of the window may still be at work, and Python would wait for it.
+        click.echo(STOPPED, err=True)
+        os._exit(INTERRUPTED)
 
 
 def _chosen(values: Mapping[str, Any]) -> bool:

@@ -11,6 +11,9 @@ import click
 
 from bpe_viz.errors import BpeVizError
 
+INTERRUPTED = 130
+STOPPED = "bpe-viz: stopped."
+
 _SECONDS_BETWEEN_LINES = 0.1
 _WIDTH = 78
 
