@@ -829,6 +829,24 @@ def play_anew(state: State) -> None:
     build_tree(order, state.tree, size[PAIRS], size[FLOOR])
 
 
+def repeat(state: State, slots: Array, budget: int) -> int:
+    """Make the merges of these slots, whatever would win, from the one that comes next on; return why it ended.
+
+    slots: (merges,) int32, of a training on the same pre-tokens, whose slots are numbered alike as far as its merges
+    are the same
+    """
+    size = state.size
+    spent = 0
+    while size[MERGES] < len(slots):
+        if spent >= budget:
+            return BUDGET_SPENT
+        slot = slots[size[MERGES]]
+        if not has_room(state, slot):
+            return NEEDS_ROOM
+        spent += merge_slot(state, slot) + 8
+    return REACHED
+
+
 def train(state: State, target: int, min_count: int, budget: int) -> int:
     """Merge the best pair again and again; return why it ended.
 

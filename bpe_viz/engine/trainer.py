@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,13 +98,52 @@ class Trainer:
         Publishes to the timeline after each slice. Returns why no further merge can be made, None if one can.
         """
         position = self.target if position is None else min(position, self.target)
+
+        def train(budget: int) -> int:
+            return int(self._kernels.module.train(self._view, position, self.options.min_count, budget))
+
+        self._run(train, lambda: int(self._kernels.module.leading_slot(self._view)), position, progress, should_stop)
+        return self.timeline.stop
+
+    def repeat(
+        self,
+        timeline: Timeline,
+        merges: int,
+        progress: Progress = no_progress,
+        should_stop: StopRequested = never_stop,
+    ) -> None:
+        """Make the first merges of another training on the same pre-tokens again, to branch off there.
+
+        Raises Stopped when should_stop() says so.
+        """
+        slots = timeline.published.merged_slot[:merges].copy()
+
+        def repeat(budget: int) -> int:
+            return int(self._kernels.module.repeat(self._view, self._kernels.view(slots), budget))
+
+        self._run(repeat, lambda: int(slots[self.frontier]), merges, progress, should_stop)
+        if self.frontier < merges:
+            raise Stopped
+
+    def _run(
+        self,
+        run: Callable[[int], int],
+        next_slot: Callable[[], int],
+        position: int,
+        progress: Progress,
+        should_stop: StopRequested,
+    ) -> None:
+        """Run kernels in slices, each with the budget that fits its time, and publish after each.
+
+        next_slot: what is merged next, when that needs more room
+        """
         start = self.frontier
         budget = 2_000
         while not should_stop():
             began = time.perf_counter()
-            answer = self._kernels.module.train(self._view, position, self.options.min_count, budget)
+            answer = run(budget)
             if answer == kernels.NEEDS_ROOM:
-                self._make_room(self._kernels.module.leading_slot(self._view))
+                self._make_room(next_slot())
                 continue
             self._publish(answer)
             if answer != kernels.BUDGET_SPENT:
@@ -111,7 +151,6 @@ class Trainer:
             budget = _next_budget(budget, time.perf_counter() - began)
             done = (self.frontier - start) / max(1, position - start)
             progress(done, f"Training: merge {self.frontier:,} of {position:,}")
-        return self.timeline.stop
 
     def merge_pair(self, pair: Pair) -> Merge:
         """Merge this pair next, whatever the tie rule says. Raises KeyError if the pair does not occur now."""

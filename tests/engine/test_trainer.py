@@ -174,6 +174,41 @@ class TestArbitraryChoices:
             trainer.merge_pair(Pair(1, 2))
 
 
+class TestBranches:
+    @given(st.one_of(corpora, runs), options, st.data())
+    def test_a_branch_repeats_the_merges_and_goes_on_from_another_pair(self, words, chosen, data):
+        main = trained(words, chosen)
+        position = data.draw(st.integers(0, main.frontier))
+        branch = Trainer(count_words(words, "words").pretokens, chosen)
+        branch.repeat(main.timeline, position)
+        assert list(branch.timeline.merges()) == list(main.timeline.merges())[:position]
+        reader = Reader(branch.timeline)
+        reader.seek(position)
+        counts = reader.pair_counts()
+        if not counts:
+            return
+        pair = data.draw(st.sampled_from(sorted(counts)))
+        merge = branch.merge_pair(pair)
+        assert (merge.rank, merge.left, merge.right, merge.count) == (position, *pair, counts[pair])
+        branch.train_to()
+        _, steps = recount(words, chosen)
+        base = steps[0].words
+        after = replay(base, merge_list(branch))
+        reader.seek(branch.frontier)
+        now = {(written(branch, a), written(branch, b)): n for (a, b), n in reader.pair_counts().items()}
+        assert now == after[-1].counts
+
+    def test_a_branch_of_the_pair_that_wins_anyway_is_the_same_training(self):
+        words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+        main = trained(words, TrainingOptions(base="characters"))
+        branch = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters"))
+        branch.repeat(main.timeline, 3)
+        made = main.timeline.merge(3)
+        branch.merge_pair(Pair(made.left, made.right))
+        branch.train_to()
+        assert list(branch.timeline.merges()) == list(main.timeline.merges())
+
+
 class TestGivenCases:
     @pytest.mark.parametrize("case_id", ["TR-02", "TR-03", "TR-04"])
     def test_counts_and_words_after_every_merge(self, case, case_id):
