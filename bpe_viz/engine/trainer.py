@@ -27,7 +27,7 @@ from bpe_viz.engine.types import (
     never_stop,
     no_progress,
 )
-from bpe_viz.errors import CorpusError, OptionError
+from bpe_viz.errors import CorpusError, OptionError, Stopped
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
