@@ -261,6 +261,26 @@ def build_tree(order: Order, tree: Array, slots: int, floor: int) -> None:
         tree[node] = better(order, winner_a, winner_b)
 
 
+def floor_for(count: Array, slots: int, wanted: int, buckets: Array) -> int:
+    """Return a power of two that at least `wanted` pairs count or exceed, 1 if there are not so many.
+
+    buckets: (64,) int64 zeros, scratch: how many counts have their highest bit at each place
+    """
+    for slot in range(slots):
+        bit, rest = 0, count[slot]
+        if rest > 0:
+            while rest > 1:
+                rest >>= 1
+                bit += 1
+            buckets[bit] += 1
+    above = 0
+    for bit in range(63, 0, -1):
+        above += buckets[bit]
+        if above >= wanted:
+            return 1 << bit
+    return 1
+
+
 def replay_slot(order: Order, tree: Array, slots: int, slot: int) -> None:
     """Play again the matches of one slot whose count has changed.
 
@@ -381,10 +401,23 @@ def apply_changes(count: Array, change_slot: Array, change: Array, start: int, e
         count[change_slot[i]] += sign * change[i]
 
 
-def replay_changes(order: Order, tree: Array, slots: int, change_slot: Array, start: int, end: int) -> None:
-    """Play again the matches of the slots named by the recorded changes start to end."""
+def replay_changes(
+    order: Order,
+    tree: Array,
+    slots: int,
+    floor: int,
+    change_slot: Array,
+    change: Array,
+    start: int,
+    end: int,
+    sign: int,
+) -> None:
+    """Play again the matches of the slots that apply_changes moved from, to, or within the counts above the floor."""
     for i in range(start, end):
-        replay_slot(order, tree, slots, change_slot[i])
+        slot = change_slot[i]
+        now = order.count[slot]
+        if now >= floor or now - sign * change[i] >= floor:
+            replay_slot(order, tree, slots, slot)
 
 
 def lay_out_cells(symbols: Array, lengths: Array, cell: Array) -> None:
