@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.documents import STDIN, ReadingLog, find_sources, read_source
-from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
+from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for, shortened
 from bpe_viz.engine.segments import (
     CutBuffer,
     SpecialTokenCutter,
@@ -22,8 +22,8 @@ from bpe_viz.engine.segments import (
     normalize,
 )
 from bpe_viz.engine.text_decoding import repair_surrogates, surrogate_notes
-from bpe_viz.engine.types import CountingOptions, Progress, StopRequested, never_stop, no_progress
-from bpe_viz.engine.word_tables import LARGEST_COUNT, is_word_table, read_word_table
+from bpe_viz.engine.types import LARGEST_COUNT, CountingOptions, Progress, StopRequested, never_stop, no_progress
+from bpe_viz.engine.word_tables import is_word_table, read_word_table
 from bpe_viz.errors import CorpusError, OptionError, PatternError, Stopped
 
 __all__ = [
@@ -247,7 +247,7 @@ class _TextCount:
         pattern = self._options.pattern
         if pattern is not None and self._saw_ink and self._n_handed and not n_pretokens:
             raise PatternError(
-                f"The pattern {pattern!r} matches nothing in {name}.", r"Try \S+, which matches every word."
+                f"The pattern {shortened(pattern)} matches nothing in {name}.", r"Try \S+, which matches every word."
             )
         return Corpus(
             name=name,

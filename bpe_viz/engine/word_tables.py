@@ -19,7 +19,6 @@ from bpe_viz.engine.documents import read_text
 from bpe_viz.errors import CorpusError
 
 HEADER = ("pretoken", "count")
-LARGEST_COUNT = 2**63 - 1
 
 _ESCAPE = regex.compile(r"\\(.?)", regex.DOTALL)
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.pretokenize import pretokenizer_for, shortened
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
@@ -184,7 +184,7 @@ def _split(counting: CountingOptions) -> Json:
     pattern = entry.pattern or LINES
     if reason := why_not_alike(pattern):
         raise FormatError(
-            f"The pattern {pattern!r} would cut text differently in a tokenizer.json: {reason}.",
+            f"The pattern {shortened(pattern)} would cut text differently in a tokenizer.json: {reason}.",
             "Choose a named pretokenizer or a simpler pattern.",
         )
     covers = entry.lossless
