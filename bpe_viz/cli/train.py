@@ -7,13 +7,19 @@ from typing import Any
 
 import click
 
+from bpe_viz.cli.inputs import STDIN, refuse_same_files
 from bpe_viz.cli.options import options_of, training_options
 
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="The tokenizer to write.")
-@click.option("--log", type=click.Path(path_type=Path), metavar="FILE", help="Write a line of JSON for each merge.")
+@click.option(
+    "--log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a line of JSON for each merge; - is standard output.",
+)
 @click.option("--format", "format_name", metavar="NAME", help="Of OUT; by its name if not given.")
 @training_options
 def command(
@@ -32,6 +38,9 @@ def command(
     """
     if output is None and log is None:
         raise click.UsageError("Nothing would be written. Give -o OUT, --log FILE, or both.")
+    if output is not None and str(output) == STDIN:
+        raise click.UsageError("-o - names no file. Give the tokenizer a name.")
+    refuse_same_files(corpus, {"-o": output, "--log": log})
     options = options_of(values)
     from bpe_viz.cli.merge_log import write_log
     from bpe_viz.cli.terminal import say, say_all

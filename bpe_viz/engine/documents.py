@@ -158,12 +158,18 @@ def read_text(path: Path) -> tuple[str, list[str]]:
 
     Raises CorpusError if it cannot be read, is no text, or is empty.
     """
-    source = TextSource(path, str(path), _size(path))
-    log = ReadingLog()
-    text = "".join(piece.text for piece in _text_pieces(source, log))
+    text, notes = read_any_text(path)
     if not text:
-        raise CorpusError(f"{source.name} is empty.", "Give a file with some text in it.")
-    return text, log.notes
+        raise CorpusError(f"{path} is empty.", "Give a file with some text in it.")
+    return text, notes
+
+
+def read_any_text(path: Path) -> tuple[str, list[str]]:
+    """Return what `read_text` does for a file that may be empty, or for standard input ("-")."""
+    is_stdin = str(path) == STDIN
+    source = TextSource(None, "standard input", 0) if is_stdin else TextSource(path, str(path), _size(path))
+    log = ReadingLog()
+    return "".join(piece.text for piece in _text_pieces(source, log)), log.notes
 
 
 def _blocks(source: TextSource, log: ReadingLog) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ contract.
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -38,6 +39,7 @@ class Format:
 
 
 _HEAD_BYTES = 4096
+_SHOWN_BYTES = 30
 
 
 @cache
@@ -65,8 +67,20 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """Read a tokenizer file of any format. Raises FormatError."""
     found = detect_format(path)
     if found is None:
-        raise FormatError(f"{path} is no tokenizer file that bpe_viz reads.", f"It reads {_titles()}.")
+        raise FormatError(
+            f"{path} is no tokenizer file that bpe_viz reads: {_why_not(path)}.", f"It reads {_titles()}."
+        )
     return found.load(path)
+
+
+def _why_not(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    if not head:
+        return "it is empty"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "it is in UTF-16 instead of UTF-8"
+    return f"it begins with {head[:_SHOWN_BYTES].decode('utf-8', 'backslashreplace')!r}"
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> tuple[str, ...]:
