@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPaintEngine, QPainter, QPainter
 from bpe_viz.engine.visible import DOTTED_CIRCLE, SIGNS
 from bpe_viz.gui.chips import RADIUS, chip_height
 from bpe_viz.gui.document_text import is_mark
+from bpe_viz.gui.glyphs import drawn_sign, is_covered
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.token_colours import BoxStyle, box_styles
@@ -186,8 +187,7 @@ class BoxCache:
         sign = SIGNS.get(character)
         if sign is None and is_mark(character) and self.metrics.inFontUcs4(ord(character)):
             sign = DOTTED_CIRCLE + character
-        covered = sign is not None and self.metrics.inFontUcs4(ord(sign[0]))
-        return sign if covered else None
+        return None if sign is None else drawn_sign(sign, self.metrics)
 
     @property
     def _code_font(self) -> QFont:
@@ -224,7 +224,7 @@ class BoxCache:
 
 def is_drawn_by_qt(character: str, metrics: QFontMetricsF) -> bool:
     """Tell whether some font has a character."""
-    return character.isascii() or metrics.inFontUcs4(ord(character))
+    return is_covered(character, metrics)
 
 
 def _code(character: str) -> str:
