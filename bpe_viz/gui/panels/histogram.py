@@ -24,6 +24,7 @@ TITLE = "Pair counts"
 HEADING_SCALE = 0.95
 HOW_MANY = (DEFAULT_TOP, 50, 100, 200, 500)
 MILLISECONDS_BETWEEN_PLOTS = 60
+NO_PAIRS = ("no pairs", "none")
 _LATEST_ANSWER_SECONDS = 1.0
 
 View = Literal["bars", "all pairs", "spread"]
@@ -185,23 +186,23 @@ class _HowMany(QToolButton):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
-        self._numbers = ""
+        self._texts: tuple[str, ...] = NO_PAIRS
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def say(self, shown: int, total: int) -> None:
         """Say how many of how many."""
-        self._numbers = f"{shown:,} of {total:,}"
-        self.setAccessibleName(f"top {self._numbers} pairs")
+        self._texts = (f"top {shown:,} of {total:,}", f"{shown:,} of {total:,}", f"{shown:,}") if total else NO_PAIRS
+        self.setAccessibleName(f"{self._texts[0]} pairs" if total else "no pairs")
         self.updateGeometry()
         self._fit()
 
     def sizeHint(self) -> QSize:
         """Ask for room for all words and the arrow."""
-        return QSize(self._width(f"top {self._numbers}"), super().sizeHint().height())
+        return QSize(self._width(self._texts[0]), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Do with a part of the text."""
-        return QSize(self._look.px(64), super().sizeHint().height())
+        return QSize(min(self._width(self._texts[-1]), self._look.px(64)), super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Choose the words that fit."""
@@ -209,8 +210,8 @@ class _HowMany(QToolButton):
         self._fit()
 
     def _fit(self) -> None:
-        long = f"top {self._numbers}"
-        self.setText(long if self._width(long) <= self.width() else self._numbers)
+        fitting = (text for text in self._texts if self._width(text) <= self.width())
+        self.setText(next(fitting, self._texts[-1]))
 
     def _width(self, text: str) -> int:
         advance = self._look.ui_metrics(HEADING_SCALE).horizontalAdvance(text)

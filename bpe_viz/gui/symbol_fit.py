@@ -1,0 +1,54 @@
+"""Cuts symbols to the room there is: fairly, and never without an ellipsis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bpe_viz.engine.visible import ELLIPSIS, Part, Parts, shortened, text_of
+
+MOST_CHARACTERS = 256
+"""No symbol is shown longer, however wide the panel."""
+
+ELLIPSIS_ONLY: Parts = (Part(ELLIPSIS, "invisible"),)
+
+
+def fair_shares(wanted: Sequence[float], room: float, weights: Sequence[float]) -> list[float]:
+    """Divide room by weights; what one does not want goes to the others."""
+    shares = [0.0] * len(wanted)
+    hungry = set(range(len(wanted)))
+    while hungry:
+        unit = max(0.0, room) / sum(weights[one] for one in hungry)
+        content = {one for one in hungry if wanted[one] <= unit * weights[one]}
+        for one in content or hungry:
+            shares[one] = wanted[one] if content else unit * weights[one]
+            room -= shares[one]
+        hungry -= content or hungry
+    return shares
+
+
+def fitted(parts: Parts, room: float, width_of: Callable[[Parts], float]) -> Parts:
+    """Return a symbol, or as much of its ends as is no wider than room; at the least an ellipsis.
+
+    The length behind a cut symbol is left to the tooltip.
+    """
+    length = sum(len(part.text) for part in parts)
+    if length <= MOST_CHARACTERS and width_of(parts) <= room:
+        return parts
+    least, most = 1, min(length, MOST_CHARACTERS + 1)
+    while most - least > 1:
+        limit = (least + most) // 2
+        if width_of(_cut(parts, limit)) <= room:
+            least = limit
+        else:
+            most = limit
+    # Ends of signs have uneven widths: a few sizes below may be the widest that fits.
+    for limit in range(least, max(1, least - 3), -1):
+        if width_of(cut := _cut(parts, limit)) <= room:
+            return cut
+    head = _cut(parts, 2)[:2]
+    return head if length > len(text_of(head)) and width_of(head) <= room else ELLIPSIS_ONLY
+
+
+def _cut(parts: Parts, limit: int) -> Parts:
+    cut = shortened(parts, limit)
+    return cut if cut is parts else cut[:-1]
