@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QInputDialog, QPushButton, QSizePolicy, QWidget
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
@@ -14,6 +14,7 @@ from bpe_viz.engine.tie_rules import TIE_RULES
 from bpe_viz.engine.types import Options
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.choice_button import ChoiceButton
+from bpe_viz.gui.flow_layout import FlowLayout
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.options_dialog import OptionsDialog
 from bpe_viz.gui.workspace import Workspace
@@ -47,11 +48,10 @@ class CorpusBar(QWidget):
         self.more = QPushButton("More…")
         self.more.setToolTip("Target, least count, weights, special tokens, unknown token, normalization, documents")
         self.more.clicked.connect(self.ask_more)
-        self._row = QHBoxLayout(self)
+        self._row = FlowLayout(self)
         for button in self._buttons():
             self._row.addWidget(button)
-        self._row.addStretch(1)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._fill_menus()
         workspace.corpus_changed.connect(self.show_corpus)
         look.changed.connect(self._fit_look)
@@ -125,6 +125,7 @@ class CorpusBar(QWidget):
         self._bases[options.training.base].setChecked(True)
         self._markers[options.training.end_of_word].setChecked(True)
         self._rules[options.training.rule].setChecked(True)
+        self._fit_labels()
 
     def _show_pretokenizer(self, corpus: Corpus, options: Options) -> None:
         try:
@@ -143,7 +144,21 @@ class CorpusBar(QWidget):
             else options.counting.pattern or PRETOKENIZERS[options.counting.pretokenizer].description
         )
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Find out anew whether the labels fit."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit_labels()
+
+    def _fit_labels(self) -> None:
+        """Leave the labels out where the bar would take more than two rows with them."""
+        for is_left_out in (False, True):
+            for button in self.findChildren(ChoiceButton):
+                button.leave_out_label(is_left_out)
+            if self._row.heightForWidth(self.width()) <= 2 * self.more.sizeHint().height() + 2 * self._row.spacing():
+                break
+
     @Slot()
     def _fit_look(self) -> None:
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(self._look.grid)
+        self._row.setSpacing(min(self._look.grid, 12))
+        self._fit_labels()

@@ -30,6 +30,7 @@ from bpe_viz.gui.workspace import Workspace
 SIDE, KNOB, TICK = 6, 5, 8
 CURVE_WIDTH = 2.0
 LONG_STEP = 10
+_LEAST_WIDTH = 64  # at every zoom: large type must not push the window wider
 _CATCH = 5  # a click so many pixels beside a tick still means that tick
 
 
@@ -129,7 +130,7 @@ class Scrubber(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Stay large enough to be dragged."""
-        return QSize(self._look.px(120), self._look.px(28))
+        return QSize(_LEAST_WIDTH, self._look.px(28))
 
     def event(self, event: QEvent) -> bool:
         """Show tooltips."""
