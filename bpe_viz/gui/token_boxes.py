@@ -18,6 +18,7 @@ from bpe_viz.gui.token_colours import BoxStyle, box_styles
 
 SCALE = 1.2
 LINE_GAP = 6
+TICK_WIDTH = 9
 _CODE_SCALE = 0.68
 _CODE_PADDING = 3
 _CODE_EDGE = 0.5
@@ -130,11 +131,26 @@ class BoxCache:
         line = QRectF(edges[0] + 1, top + self.height + look.px(1), edges[1] - edges[0] - 2, height)
         painter.fillRect(line, look.brush("made"))
 
-    def tick(self, painter: QPainter, x: float, top: float) -> None:
-        """Draw an end-of-word marker that is a token of its own: a thin upright line."""
-        width = max(1.0, self._look.zoom)
-        painter.fillRect(QRectF(x - width, top - self._look.px(2), 2 * width, self.height + self._look.px(4)),
-                         self._look.brush("dim"))  # fmt: skip
+    def tick_box(self, x: float, top: float) -> QRectF:
+        """Return where the mark of an end-of-word token is, that stands at x."""
+        width = self._look.px(TICK_WIDTH)
+        return QRectF(x - width / 2, top + self.height - self._look.px(1), width, self._look.px(LINE_GAP))
+
+    def tick(
+        self, painter: QPainter, x: float, top: float, style: int, is_outlined: bool = False, is_made: bool = False
+    ) -> None:
+        """Draw an end-of-word marker that is a token of its own: a small chip below the line.
+
+        Something upright in the line would pass for the caret.
+        """
+        look, colours = self._look, self._styles[style]
+        line = look.colour("ink") if is_outlined else look.colour("made") if is_made else colours.line
+        width = 2.0 if is_outlined else 1.0
+        painter.setBrush(look.brush(colours.fill))
+        painter.setPen(look.pen(line, width))
+        half = width / 2
+        box = self.tick_box(round(x), top).adjusted(half, half, -half, -half)
+        painter.drawRoundedRect(box, look.px(2), look.px(2))
 
     def veil(self, painter: QPainter, edges: tuple[float, float], top: float) -> None:
         """Dim the ink of what is no token."""
