@@ -276,3 +276,14 @@ def test_a_figure_keeps_rows_inside_its_view(qtbot: QtBot, workspace: Workspace,
     painter.drawPicture(0, 60, drawn)
     painter.end()
     assert all(image.pixelColor(x, y).name() == "#00ff00" for x in range(0, bars.width(), 3) for y in range(59))
+
+
+def test_tabs_shorten_in_a_narrow_heading(qtbot: QtBot, panel: HistogramPanel) -> None:
+    tab = panel._tabs["all pairs"]
+    tab.resize(tab.maximumWidth(), 24)
+    tab._fit()
+    assert tab.text() == "All pairs"
+    assert tab.minimumSizeHint().width() < tab.maximumWidth()
+    tab.resize(tab.minimumSizeHint().width(), 24)
+    tab._fit()
+    assert tab.text().endswith("…")

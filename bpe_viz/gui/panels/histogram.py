@@ -15,6 +15,7 @@ from bpe_viz.engine.types import Frame
 from bpe_viz.gui.bars_view import DEFAULT_TOP, BarsView
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -88,16 +89,16 @@ class HistogramPanel(Panel):
         self.how_many.say(len(frame.top), frame.pairs)
         self._plot_later()
 
-    def _make_tabs(self) -> dict[View, QToolButton]:
+    def _make_tabs(self) -> dict[View, ShrinkingButton]:
         group = QButtonGroup(self)
         switch = QWidget()
         row = QHBoxLayout(switch)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        tabs: dict[View, QToolButton] = {}
+        tabs: dict[View, ShrinkingButton] = {}
         for view, (title, meaning) in _VIEWS.items():
-            tab = QToolButton()
-            tab.setText(title)
+            tab = ShrinkingButton()
+            tab.show_text(title)
             tab.setToolTip(meaning)
             tab.setAccessibleName(f"{title}: {meaning}")
             tab.setCheckable(True)
@@ -135,8 +136,8 @@ class HistogramPanel(Panel):
         for tab in self._tabs.values():
             tab.setStyleSheet(f"QToolButton {{ {small} {look.px(5)}px; }}")
             # Qt would leave room for an icon that there is not; checked, the text is bolder.
-            text = look.ui_metrics(HEADING_SCALE, bold=True).horizontalAdvance(tab.text())
-            tab.setFixedWidth(round(text) + look.px(14))
+            text = look.ui_metrics(HEADING_SCALE, bold=True).horizontalAdvance(tab.full_text)
+            tab.setMaximumWidth(round(text) + look.px(14))
         dim = look.colour("dim").name()
         padding = f"{small} {look.px(20)}px {look.px(2)}px {look.px(4)}px"
         self.how_many.setStyleSheet(f"QToolButton {{ {padding}; color: {dim}; }}")
