@@ -46,13 +46,20 @@ def command(
     from bpe_viz.cli.terminal import say, say_all
     from bpe_viz.cli.training import train
     from bpe_viz.engine.tokenizer import Tokenizer
-    from bpe_viz.formats import format_to_save
+    from bpe_viz.errors import OptionError
+    from bpe_viz.formats import check_before_training, save_tokenizer
+    from bpe_viz.whole_file import check_writable
 
-    save = None if output is None else format_to_save(output, format_name)
+    # What cannot be written is said before long work, so far as that is known.
+    if output is not None:
+        check_before_training(options, output, format_name)
+    if log is not None and str(log) != STDIN:
+        check_writable(log, OptionError)
     counted, trainer = train(corpus, options)
-    if output is not None and save is not None:
-        tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
-        say_all((*tokenizer.notes, *save(tokenizer, output)))
-        say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens.")
+    # First, so that it is there even if the tokenizer cannot be saved.
     if log is not None:
         write_log(trainer.timeline, log)
+    if output is not None:
+        tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
+        say_all((*tokenizer.notes, *save_tokenizer(tokenizer, output, format_name)))
+        say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens.")
