@@ -274,6 +274,8 @@ class _TextCount:
                 yield f"The pattern leaves {share} uncovered: they were dropped."
             else:
                 yield f"White space between words was dropped: {share}."
+        if not self._saw_ink:
+            yield "The text is white space only, so there is no word to merge or to encode."
         if not self._counts:
             yield "There is no pre-token, so there is nothing to merge."
 
@@ -354,6 +356,15 @@ def _add_tables(
         counts.update(table)
         notes += table_notes
     progress(1.0, f"Reading {paths[-1].name}")
+    unused = [
+        title
+        for title, is_given in (("normalization", options.normalize), ("special tokens", options.special_tokens))
+        if is_given
+    ]
+    if unused:
+        notes.append(
+            f"The pre-tokens of a table are taken as they are; {' and '.join(unused)} will be used for encoding only."
+        )
     return _table_corpus(counts, _name_of(paths), tuple(map(str, paths)), options, notes)
 
 

@@ -76,6 +76,12 @@ def find_sources(paths: Sequence[str | Path]) -> tuple[list[TextSource], list[st
             sources.append(TextSource(None, "standard input", 0))
         elif os.path.isdir(path):  # path.is_dir() raises for a name that is too long
             found, hidden = _files_below(path)
+            tables = [source for source in found if _suffix(source) in (".tsv", ".csv")]
+            if tables:
+                notes.append(
+                    f"{path}: word tables that were read as text, for they are in a folder, such as "
+                    f"{tables[0].name}: {len(tables):,}."
+                )
             if hidden:
                 notes.append(f"{path}: hidden files and folders that were skipped: {hidden:,}.")
             sources += found
