@@ -168,7 +168,7 @@ class TextDecoder:
                 return
             if not verdict.is_text and self._offset == 0:
                 raise NotTextError(
-                    f"{self._name} is not text in any encoding bpe_viz knows.",
+                    f"{self._name} is not text in any encoding that can be read here.",
                     "Give a text file, best in UTF-8.",
                 )
         self._is_strict = False
