@@ -141,3 +141,17 @@ def test_qt_says_nothing_of_scripts_without_fonts(window):
 
     assert isinstance(QApplication.instance(), QApplication)
     assert not QLoggingCategory("qt.text.font.db").isWarningEnabled()
+
+
+def test_the_key_sheet_needs_no_scrolling(qtbot, window):
+    from PySide6.QtWidgets import QScrollArea
+
+    from bpe_viz.gui.action_lists import KeySheet
+
+    sheet = KeySheet(window.actions_table, window)
+    qtbot.addWidget(sheet)
+    sheet.show()
+    area = sheet.findChild(QScrollArea)
+    assert sheet.width() <= 1280 * 0.95
+    assert sheet.height() <= 800 * 0.95
+    assert area.verticalScrollBar().maximum() == area.horizontalScrollBar().maximum() == 0
