@@ -22,6 +22,7 @@ class ChoiceButton(QAbstractButton):
         self._look = look
         self._label = self._shown_label = label
         self._value = ""
+        self._is_quiet = False
         self.menu = QMenu(self)
         self.clicked.connect(self.open_menu)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -32,9 +33,10 @@ class ChoiceButton(QAbstractButton):
         """The choice that is shown."""
         return self._value
 
-    def show_value(self, value: str) -> None:
-        """Show another choice."""
+    def show_value(self, value: str, is_quiet: bool = False) -> None:
+        """Show another choice; is_quiet: it was not made here."""
         self._value = value
+        self._is_quiet = is_quiet
         self.setAccessibleName(f"{self._label} {value}".strip())
         self.updateGeometry()
         self.update()
@@ -94,7 +96,7 @@ class ChoiceButton(QAbstractButton):
             painter.setPen(look.pen("dim"))
             x = self._write(painter, x, self._shown_label) + (look.px(5) if self._value else 0)
         painter.setFont(look.ui_font(bold=True))
-        painter.setPen(look.pen("ink" if self.isEnabled() else "faint"))
+        painter.setPen(look.pen("dim" if self._is_quiet else "ink" if self.isEnabled() else "faint"))
         x = self._write(painter, x, self._shown_value()) + look.px(6)
         half = look.px(_ARROW) / 2
         middle = self.height() / 2

@@ -111,7 +111,7 @@ class Window(QMainWindow):
         """
         if options is None:
             kept = self._options_chosen and source.paths
-            options = self.workspace.options if kept else source.options
+            options = self.workspace.wanted_options if kept else source.options
         self._source = source
         self.workspace.open(source.count, options, source.name)
         for path in source.paths:
