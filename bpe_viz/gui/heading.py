@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
@@ -90,7 +92,9 @@ class Heading(QWidget):
         room = self.width() - look.px(12) - look.px(8)
         controls = [widget for widget in (*self._beside, *self._right) if not widget.isHidden()]
         needed = sum(_least_width(widget) + look.grid for widget in controls)
-        title = 0 if self.title.isHidden() else self.title.sizeHint().width()
+        # Not its size hint: the style sheet with the new type may come only after the look has changed.
+        width = ceil(look.ui_metrics(bold=True).horizontalAdvance(self.title.text())) + 2
+        title = 0 if self.title.isHidden() else width
         needed += title
         parent = self.parentWidget()
         is_high = parent is not None and parent.height() >= 4 * look.px(HEIGHT)
