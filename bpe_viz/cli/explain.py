@@ -37,7 +37,9 @@ def command(
     from bpe_viz.engine.explain import explain
 
     opened = open_tokenizer(tokenizer, position, pretokenizer, pattern)
-    explanations = explain(opened, read_input(text, None))
+    given = read_input(text, None)
+    opened.lay_out(given)  # refuses what would be encoded wrongly
+    explanations = explain(opened, given)
     if as_json:
         print_result(json.dumps([_value(opened, one) for one in explanations]))
         return
