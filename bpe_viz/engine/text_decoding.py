@@ -65,6 +65,7 @@ _BALTIC = frozenset({"Lithuanian", "Latvian", "Estonian"})
 # Letters beside a quotation mark or dash: Windows-1252 has these, and English often nothing else.
 _QUOTED = regex.compile(r"\p{L}[‘’“”–—]|[‘’“”–—]\p{L}")
 _WORD = regex.compile(r"\p{L}+")
+_SURROGATE = regex.compile("[\ud800-\udfff]")
 
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 
@@ -321,7 +322,8 @@ def repair_surrogates(text: str) -> tuple[str, int, int]:
 
     Returns the text, how many pairs were joined, and how many lone ones were replaced.
     """
-    n_surrogates = len(regex.findall("[\ud800-\udfff]", text))
+    # Called for every row of a table: most are ASCII, which is told at once.
+    n_surrogates = 0 if text.isascii() else len(_SURROGATE.findall(text))
     if not n_surrogates:
         return text, 0, 0
     repaired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
