@@ -19,6 +19,8 @@ from bpe_viz.gui.symbol_texts import LONGEST_CHIP
 ROW, BAR, TOP_MARGIN, SIDE_MARGIN = 26, 15, 10, 12
 RADIUS = 2.0
 POINTER_ROOM = 8
+LEAST_BAR = 56
+LEAST_CUT_LABEL = 5  # characters: two ellipses and the dot between
 LEAST_LABEL_CHARACTERS = 9
 MOST_OF_WIDTH_FOR_LABEL = 0.45
 CHANGE_SCALE = 0.9
@@ -87,11 +89,14 @@ class BarPainter:
     def begin(self, painter: QPainter, width: int) -> None:
         """Prepare for rows of this width."""
         look = self._look
-        label_right = round(min(self._label_left + self._label_width, width * MOST_OF_WIDTH_FOR_LABEL))
         change_left = width - look.px(SIDE_MARGIN) - round(self._change_width)
         count_right = change_left - look.grid
+        bars_end = count_right - round(self._count_width) - look.px(12)
+        least = self._label_left + look.mono_metrics().horizontalAdvance("0") * LEAST_CUT_LABEL
+        most = min(width * MOST_OF_WIDTH_FOR_LABEL, max(least, bars_end - look.grid - look.px(LEAST_BAR)))
+        label_right = round(min(self._label_left + self._label_width, most))
         bar_left = label_right + look.grid
-        bar_right = max(bar_left + look.grid, count_right - round(self._count_width) - look.px(12))
+        bar_right = max(bar_left + look.grid, bars_end)
         self._columns = _Columns(label_right, bar_left, bar_right, count_right, change_left)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
@@ -236,7 +241,9 @@ class BarPainter:
         both = (left, right)
         wanted = [self._width_of(shortened(parts, MOST_CHARACTERS)) for parts in both]
         shares = fair_shares(wanted, room - self._dot_width, (1, 1))
-        shown = [fitted(parts, share, self._width_of) for parts, share in zip(both, shares, strict=True)]
+        shown = [
+            fitted(drawable(parts, metrics), share, self._width_of) for parts, share in zip(both, shares, strict=True)
+        ]
         pieces = [
             *((part.text, part.kind != "text") for part in drawable(shown[0], metrics)),
             (DOT, True),

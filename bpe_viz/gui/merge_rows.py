@@ -14,6 +14,7 @@ from bpe_viz.engine.narration import times
 from bpe_viz.engine.types import Frame, Merge, Pair
 from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
 from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
+from bpe_viz.gui.glyphs import drawable
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
@@ -351,7 +352,9 @@ class MergeRows(RowView):
         room: float,
     ) -> list[Parts]:
         """Cut symbols to their shares; the token, which is the last, takes what its parts leave."""
-        whole = [self._parts(symbol) for symbol in symbols]
+        # What no font has is written as a code point, which is what has to be cut then.
+        metrics = self.look.mono_metrics()
+        whole = [drawable(self._parts(symbol), metrics) for symbol in symbols]
         cut = [
             parts if width <= share else fitted(uncut, share, self._width_of)
             for uncut, parts, width, share in zip(whole[:-1], full, wanted, shares, strict=False)

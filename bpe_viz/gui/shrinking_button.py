@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton
 
-_LEAST_CHARACTERS = 4
+_LEAST_CHARACTERS = 8
 
 
 class ShrinkingButton(QToolButton):

@@ -46,9 +46,22 @@ def fitted(parts: Parts, room: float, width_of: Callable[[Parts], float]) -> Par
         if width_of(cut := _cut(parts, limit)) <= room:
             return cut
     head = _cut(parts, 2)[:2]
-    return head if length > len(text_of(head)) and width_of(head) <= room else ELLIPSIS_ONLY
+    if length > len(text_of(head)) and width_of(head) <= room:
+        return head
+    return _inside_of_signs(parts, room, width_of)
+
+
+def _inside_of_signs(parts: Parts, room: float, width_of: Callable[[Parts], float]) -> Parts:
+    """Cut signs such as <U+1F469>, for which there is no room: <U+…469>."""
+    first, last = parts[0].text, parts[-1].text
+    for n in range(min(len(first) + len(last), MOST_CHARACTERS) - 1, 1, -1):
+        head, tail = first[: (n + 1) // 2], last[max(0, len(last) - n // 2) :]
+        cut = (Part(head, parts[0].kind), Part(ELLIPSIS, "invisible"), Part(tail, parts[-1].kind))
+        if len(head) + len(tail) < sum(len(part.text) for part in parts) and width_of(cut) <= room:
+            return cut
+    return ELLIPSIS_ONLY
 
 
 def _cut(parts: Parts, limit: int) -> Parts:
     cut = shortened(parts, limit)
-    return cut if cut is parts else cut[:-1]
+    return cut if cut == parts else cut[:-1]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_viz.engine.visible import Parts, text_of, visible_parts
+from bpe_viz.engine.visible import Part, Parts, text_of, visible_parts
 from bpe_viz.gui.symbol_fit import fair_shares, fitted
 
 
@@ -34,6 +34,7 @@ def test_a_cut_symbol_is_no_wider_than_its_room_and_says_that_it_is_cut(content:
     parts = visible_parts(content)
     shown = fitted(parts, room, length)
     assert length(shown) <= room
+    assert text_of(shown)
     assert shown == parts if length(parts) <= room else "…" in text_of(shown)
 
 
@@ -47,3 +48,17 @@ def test_a_symbol_of_400_000_letters_is_measured_a_few_times_only() -> None:
     assert text_of(fitted(visible_parts(b"a" * 400_000), 12, width_of)) == "aaaaaa…aaaaa"
     assert len(asked) < 20
     assert max(map(length, asked)) < 1000
+
+
+def test_a_long_sign_is_cut_inside_before_nothing_is_left_of_it() -> None:
+    sign = (Part("<U+1F469>", "invisible"), Part("<U+1F3FE>", "invisible"))
+    assert text_of(fitted(sign, 8, length)) == "<U+1…FE>"
+    assert text_of(fitted(sign[:1], 6, length)) == "<U+…9>"
+    assert text_of(fitted(sign, 2, length)) == "…"
+
+
+def test_a_symbol_equal_to_one_asked_for_before_is_shown_as_that_was() -> None:
+    for text in ("で", "です"):
+        for _ in range(2):
+            # Equal, but another object: what is cut is remembered by value.
+            assert text_of(fitted((Part(text, "text"),), 0, length)) == "…"

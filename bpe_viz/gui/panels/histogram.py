@@ -138,9 +138,22 @@ class HistogramPanel(Panel):
             # Qt would leave room for an icon that there is not; checked, the text is bolder.
             text = look.ui_metrics(HEADING_SCALE, bold=True).horizontalAdvance(tab.full_text)
             tab.setMaximumWidth(round(text) + look.px(14))
+        self._fit_tabs()
         dim = look.colour("dim").name()
         padding = f"{small} {look.px(20)}px {look.px(2)}px {look.px(4)}px"
         self.how_many.setStyleSheet(f"QToolButton {{ {padding}; color: {dim}; }}")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the tabs to the heading, which is as wide."""
+        super().resizeEvent(event)
+        self._fit_tabs()
+
+    def _fit_tabs(self) -> None:
+        """Let tabs shorten only where not even they alone have room."""
+        tabs = self._tabs.values()
+        has_room = sum(tab.maximumWidth() for tab in tabs) + self.look.px(28) <= self.width()
+        for tab in tabs:
+            tab.setMinimumWidth(tab.maximumWidth() if has_room else self.look.px(40))
 
     def _plot(self, view: View) -> RankPlot | SpreadPlot:
         if view not in self.plots:
