@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -38,7 +39,7 @@ def snapshot(
     theme: str = "light",
     size: tuple[int, int] = (1280, 800),
     scale: float = 1.0,
-) -> None:
+) -> list[str]:
     """Draw the window, or one panel of it, at a position.
 
     source: a text, folder or table, or EXAMPLE
@@ -47,13 +48,14 @@ def snapshot(
     panel: a panel's name; None: the whole window
     text: what the encode panel shows; None: what it shows by itself
     size: of the window, in device-independent pixels; scale: pixels of a PNG for each of them
+    Returns what is not as it was asked for, in plain words.
     Raises BpeVizError for what cannot be opened, trained, found or written; KeyboardInterrupt at Ctrl+C; and
     whatever a lane or a slot raised, which is a bug.
     """
     # Whatever screen there is stays untouched.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     check_qt_libraries()
-    _draw(source, out, options, position, panel, text, theme, size, scale)
+    return _draw(source, out, options, position, panel, text, theme, size, scale)
 
 
 def _draw(
@@ -66,7 +68,7 @@ def _draw(
     theme: str,
     size: tuple[int, int],
     scale: float,
-) -> None:
+) -> list[str]:
     from tempfile import TemporaryDirectory
 
     from PySide6.QtCore import qInstallMessageHandler
@@ -94,6 +96,7 @@ def _draw(
             _bring_to(window.workspace, position, raised)
             window.messages.dismiss()
             _settle(raised)
+            notes = _size_notes(size, (window.width(), window.height()))
             export_figure(window if panel is None else window.docks.dock(panel), out, scale)
         except KeyboardInterrupt:
             # Closing waits for the lanes, and one may be inside a read or a search that nothing stops; without
@@ -104,6 +107,14 @@ def _draw(
             window.close()
             raise
         window.close()
+        return notes
+
+
+def _size_notes(wanted: tuple[int, int], drawn: tuple[int, int]) -> list[str]:
+    if drawn == wanted:
+        return []
+    asked, got = (f"{width}x{height}" for width, height in (wanted, drawn))
+    return [f"The window cannot be as small as {asked}: it was drawn at {got}."]
 
 
 def _tell(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
@@ -114,14 +125,19 @@ def _tell(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
 
 @contextmanager
 def _raised_in_qt() -> Iterator[list[BaseException]]:
-    """Collect what is raised inside Qt's event loop, which has no caller to raise it to: Ctrl+C as well."""
+    """Collect what is raised inside Qt's event loop, which has no caller to raise it to.
+
+    Ctrl+C is collected as well: raised in the middle of a paint event, it would crash Qt.
+    """
     raised: list[BaseException] = []
     before = sys.excepthook
     sys.excepthook = lambda kind, error, trace: raised.append(error.with_traceback(trace))
+    handler = signal.signal(signal.SIGINT, lambda *_: raised.append(KeyboardInterrupt()))
     try:
         yield raised
     finally:
         sys.excepthook = before
+        signal.signal(signal.SIGINT, handler)
 
 
 def _bring_to(workspace: Workspace, position: int | None, raised: list[BaseException]) -> None:

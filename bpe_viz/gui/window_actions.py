@@ -92,6 +92,15 @@ def _view(window: Window) -> list[ActionSpec]:
             is_checked=lambda: window.look.theme_choice == name,
         )
 
+    def panel(name: str, title: str) -> ActionSpec:
+        return ActionSpec(
+            f"panel-{name}",
+            "View",
+            f"Panel: {title[:1].lower()}{title[1:]}",
+            lambda: window.docks.toggle(name),
+            is_checked=lambda: not window.docks.dock(name).isHidden(),
+        )
+
     return [
         ActionSpec("larger", "View", "Larger type", lambda: window.zoom(1), ("Ctrl++", "Ctrl+=")),
         ActionSpec("smaller", "View", "Smaller type", lambda: window.zoom(-1), ("Ctrl+-",)),
@@ -100,6 +109,7 @@ def _view(window: Window) -> list[ActionSpec]:
         *(theme(name, load_theme(name).title.lower()) for name in theme_names()),
         ActionSpec("full-screen", "View", "Full screen", window.toggle_full_screen, ("F11",), is_checked=window.isFullScreen),
         ActionSpec("next-panel", "View", "Next panel", window.docks.focus_next, ("F6",)),
+        *(panel(spec.name, spec.title) for spec in window.docks.specs),
         ActionSpec("default-layout", "View", "Default layout", window.docks.restore_default),
     ]  # fmt: skip
 

@@ -79,10 +79,24 @@ class _Training:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A change of options: the training before it, and a sentence for each option that differs."""
+    """A change of options.
+
+    before: the training that is shown; sentences: on each option that differs; position: where the cursor was
+    """
 
     before: _Training
     sentences: list[str]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What is being opened, so that it can be opened with other options."""
+
+    count: CountCorpus
+    options: Options
+    name: str
+    changed: _Change | None
 
 
 class Workspace(QObject):
@@ -141,6 +155,7 @@ class Workspace(QObject):
         self._last_tick = 0.0
         self._stopped_by_user = False
         self._change: _Change | None = None
+        self._opening: _Opening | None = None
         self._play_timer = QTimer(self)
         self._play_timer.timeout.connect(self._play_on)
 
@@ -155,6 +170,11 @@ class Workspace(QObject):
     def options(self) -> Options:
         """The options that the shown training was made with."""
         return self._training.options if self._training else Options()
+
+    @property
+    def wanted_options(self) -> Options:
+        """The options of what is being opened, else of what is shown: what the next choice changes."""
+        return self.options if self._opening is None else self._opening.options
 
     @property
     def timeline(self) -> Timeline | None:
@@ -211,6 +231,7 @@ class Workspace(QObject):
     def _open(self, count: CountCorpus, options: Options, name: str, changed: _Change | None) -> None:
         """changed: what the user changed of the training that is shown, to be said once the next one is trained."""
         self._stopped_by_user = False
+        self._opening = _Opening(count, options, name, changed)
         started = time.monotonic()
 
         def work(job: Job) -> _Training:
@@ -222,30 +243,56 @@ class Workspace(QObject):
             self._show_activity(fraction, text, started)
 
         def done(training: _Training) -> None:
+            self._opening = None
             self._change = changed
             self._opened(training)
+            if changed is not None and changed.position:
+                self.seek(changed.position)
 
         self._training_lane.stop("train")
         self._training_lane.submit("open", work, done, self._not_opened, report)
         self._show_activity(0.0, f"Reading {name}", started)
 
     def change_options(self, options: Options) -> None:
-        """Train again with other options, on the same corpus, and say what changed."""
-        training = self._training
-        if training is None or options == training.options:
+        """Train again with other options, on the same corpus, and say what changed.
+
+        While another corpus is being opened, it is that one which they are meant for.
+        """
+        training, opening = self._training, self._opening
+        if opening is not None and opening.changed is None:
+            if options != opening.options:
+                change = describe_change(opening.options, options)
+                self._open(opening.count, options, opening.name, None)
+                self.noticed.emit(" ".join((f"{opening.name} is opened anew.", *change)))
             return
-        changed = _Change(training, describe_change(training.options, options))
+        if training is None:
+            return
+        if options == training.options:
+            self._take_change_back()
+            return
+        changed = _Change(training, describe_change(training.options, options), self._wanted)
         if options.counting == training.options.counting or training.corpus.is_table:
             corpus = training.corpus
             self._open(_keep(corpus, training.count), options, corpus.name, changed)
         else:
             self._open(training.count, options, training.corpus.name, changed)
 
+    def _take_change_back(self) -> None:
+        """The options are to be as they were before a change that is under way."""
+        if self._opening is not None:
+            self._training_lane.stop("open")
+            if not self._training_lane.is_busy("open"):
+                # It was waiting in the lane, and is dropped without an answer.
+                self._opening = None
+                self.train_ahead()
+
     def stop_training(self) -> None:
         """Stop what the training lane does; what is trained stays."""
         self._stopped_by_user = True
         self._training_lane.stop("open")
         self._training_lane.stop("train")
+        if not self._training_lane.is_busy("open"):
+            self._opening = None
         if not self.is_training:
             # What was waiting in the lane is dropped without an answer.
             self._trained_until_stop()
@@ -277,6 +324,7 @@ class Workspace(QObject):
         self.train_ahead()
 
     def _not_opened(self, error: BpeVizError) -> None:
+        self._opening = None
         self.activity_changed.emit(None)
         if not isinstance(error, Stopped):
             self.failed.emit(error)
@@ -341,6 +389,8 @@ class Workspace(QObject):
         if self._change is None or self._training is None:
             return
         change, after = self._change, self._training
+        if after.timeline.stop is None and not self._stopped_by_user:
+            return  # trained in part, up to a position that was asked for
         before = change.before
         self._change = None
 
@@ -349,7 +399,9 @@ class Workspace(QObject):
             return first_difference(before.timeline, after.timeline)
 
         def done(difference: str) -> None:
-            parts = [*change.sentences, difference]
+            parts = [*change.sentences, *([difference] if difference else [])]
+            if after.timeline.frontier < change.position:
+                parts.append(f"The new training has no merge {change.position:,}: its last one is shown.")
             if before.corpus.pretokens is not after.corpus.pretokens:
                 parts.append(
                     f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."

@@ -106,3 +106,11 @@ def test_ctrl_c_stops_it_at_once_whatever_the_lanes_do(tmp_path):
     assert process.returncode == 130
     assert err.decode().splitlines() == ["bpe-viz: stopped."]
     assert not (tmp_path / "x.png").exists()
+
+
+def test_a_window_that_cannot_be_that_small_says_how_small_it_is(tmp_path, qtbot):
+    out = tmp_path / "figure.png"
+    notes = snapshot(EXAMPLE, out, options=None, size=(100, 100))
+    image = QImage(str(out))
+    assert notes == [f"The window cannot be as small as 100x100: it was drawn at {image.width()}x{image.height()}."]
+    assert snapshot(EXAMPLE, out, options=None, size=(1280, 800)) == []

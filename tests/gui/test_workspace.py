@@ -14,6 +14,7 @@ from bpe_viz.errors import OptionError, Stopped
 from bpe_viz.gui import kernel_choice
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.sources import WORKED_EXAMPLE_OPTIONS
+from bpe_viz.gui.training_changes import describe_change, first_difference
 from bpe_viz.gui.workspace import Workspace
 
 TEXT = "the cat sat on the mat with the other cat " * 3
@@ -73,7 +74,7 @@ def test_a_change_of_options_while_training_is_told_once_and_of_the_new_merges(q
     workspace.change_options(workspace.options.with_training(weights="types"))
     qtbot.waitUntil(lambda: workspace.options.training.weights == "types" and workspace.is_settled)
     qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Weights: counts became types. The first 0 merges are the same."]
+    assert notices == ["Weights: by how often a pre-token occurs became each distinct pre-token once."]
     workspace.close()
 
 
@@ -112,7 +113,10 @@ def test_what_changed_is_not_told_of_another_corpus(qtbot, workspace):
     qtbot.waitUntil(lambda: workspace.frontier == 7 and workspace.is_settled)
     workspace.change_options(workspace.options.with_training(weights="types"))
     qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Weights: counts became types. Merge 5 is the first to differ: e + w before, d + est now."]
+    assert notices == [
+        "Weights: by how often a pre-token occurs became each distinct pre-token once. "
+        "Merge 5 is the first to differ: e + w before, d + est now."
+    ]
 
 
 def test_training_that_fails_leaves_the_cursor_at_what_is_trained(qtbot, monkeypatch):
@@ -149,3 +153,77 @@ def test_stop_ends_the_wait_for_compiled_kernels(qtbot, monkeypatch):
     qtbot.waitUntil(lambda: not workspace.is_training)
     assert workspace.corpus is None
     workspace.close()
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_an_option_chosen_while_a_corpus_is_read_is_for_that_corpus(qtbot, shown):
+    reading, may_read, asked = threading.Event(), threading.Event(), []
+
+    def count_slowly(options, progress, should_stop):
+        asked.append(options.counting.pretokenizer)
+        reading.set()
+        while not may_read.wait(0.001):
+            if should_stop():
+                raise Stopped
+        return count_cats(options, progress, should_stop)
+
+    workspace = Workspace()
+    if shown:
+        workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
+        qtbot.waitUntil(lambda: workspace.is_settled)
+    workspace.open(count_slowly, Options(), "cats")
+    qtbot.waitUntil(reading.is_set)
+    assert workspace.wanted_options == Options()
+    workspace.change_options(workspace.wanted_options.with_counting(pretokenizer="whitespace"))
+    workspace.change_options(workspace.wanted_options.with_training(merges=5))
+    may_read.set()
+    qtbot.waitUntil(lambda: workspace.is_settled and workspace.options.training.merges == 5)
+    assert workspace.options == workspace.wanted_options
+    assert workspace.options.counting.pretokenizer == "whitespace"
+    assert asked[-1] == "whitespace"
+    assert not workspace.corpus.is_table
+    workspace.close()
+
+
+def test_a_change_keeps_the_position_or_says_that_there_is_none(qtbot, workspace):
+    notices = []
+    workspace.noticed.connect(notices.append)
+    workspace.seek(4)
+    workspace.change_options(workspace.options.with_training(weights="types"))
+    qtbot.waitUntil(lambda: workspace.options.training.weights == "types" and workspace.is_settled)
+    assert workspace.frame.position == workspace.position == 4
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    workspace.change_options(workspace.options.with_training(merges=2))
+    qtbot.waitUntil(lambda: workspace.options.training.merges == 2 and workspace.is_settled)
+    assert workspace.frame.position == workspace.position == 2
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    assert notices[1] == (
+        "Target: 3,000 merges became 2 merges. The first 2 merges are the same. "
+        "The new training has no merge 4: its last one is shown."
+    )
+
+
+def test_a_change_taken_back_while_it_is_counted_leaves_all_as_it_was(qtbot, workspace):
+    before, options = workspace.timeline, workspace.options
+    workspace.change_options(options.with_counting(pretokenizer="whitespace"))
+    workspace.change_options(options)
+    qtbot.waitUntil(lambda: workspace.is_settled)
+    assert (workspace.timeline, workspace.options, workspace.wanted_options) == (before, options, options)
+
+
+def test_what_changed_is_said_as_people_read_it():
+    after = Options().with_counting(pretokenizer="whitespace").with_training(end_of_word="separate", merges=3000)
+    assert describe_change(Options(), after) == [
+        "Pretokenizer: GPT-2 became White space.",
+        "End of word: none became a symbol of its own.",
+    ]
+
+
+def test_merges_are_called_the_same_only_where_both_are_trained(workspace):
+    timeline = workspace.timeline
+    part = Trainer(workspace.corpus.pretokens, workspace.options.training)
+    assert first_difference(part.timeline, part.timeline) == ""
+    part.train_to(3)
+    assert first_difference(part.timeline, part.timeline) == "The first 3 merges are the same."
+    assert first_difference(part.timeline, timeline) == "The first 3 merges are the same."
+    assert first_difference(timeline, timeline) == "The merges are the same."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -81,6 +81,10 @@ class TimelinePanel(Panel):
     def activate(self) -> None:
         """Ask where to go."""
         self.ask_position()
+
+    def sizeHint(self) -> QSize:
+        """Ask for the same height always."""
+        return QSize(super().sizeHint().width(), self.look.px(HEIGHT))
 
     # --- building ---
 
@@ -229,7 +233,8 @@ class TimelinePanel(Panel):
         if not hasattr(self, "_row"):
             return  # called by the base class before there is anything to fit
         look = self.look
-        self.setFixedHeight(look.px(HEIGHT))
+        self.setMaximumHeight(look.px(HEIGHT))
+        self.updateGeometry()
         self._row.setContentsMargins(look.px(12), look.px(6), look.px(12), look.px(6))
         self._row.setSpacing(look.px(4))
         self._right.setContentsMargins(look.px(8), 0, 0, 0)
