@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -150,7 +150,9 @@ def count_words(counts: Mapping[str, int], name: str) -> Corpus:
 
 def worked_example() -> Corpus:
     """Return the corpus of Sennrich et al. 2016, figure 1, whose merges can be followed by hand."""
-    return count_words({"low": 5, "lower": 2, "newest": 6, "widest": 3}, "Worked example")
+    counted = count_words({"low": 5, "lower": 2, "newest": 6, "widest": 3}, "Worked example")
+    # Words that were not trained on, and characters that the base lacks.
+    return replace(counted, excerpt="lowest newer, slower")
 
 
 def _count_piece(counts: Counter[str], pretokenizer: Pretokenizer, piece: str, by_line: bool) -> Iterator[None]:

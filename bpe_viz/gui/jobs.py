@@ -107,6 +107,15 @@ class Lane(QObject):
             if self._running is not None and self._running.kind == kind:
                 self._running.stop()
 
+    def drop(self, kind: str) -> None:
+        """End a job of this kind, waiting or running, without an answer."""
+        with self._changed:
+            self._waiting.pop(kind, None)
+            if self._running is not None and self._running.kind == kind:
+                self._running.stop()
+            number = self._numbers.get(kind, 0) + 1
+            self._numbers[kind] = self._answered[kind] = number
+
     def is_busy(self, kind: str) -> bool:
         """Tell whether the newest job of this kind has not been answered yet. For the GUI thread."""
         return self._numbers.get(kind, 0) != self._answered.get(kind, 0)

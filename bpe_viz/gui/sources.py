@@ -14,7 +14,6 @@ from bpe_viz.formats import detect_format
 WORKED_EXAMPLE_OPTIONS = Options(CountingOptions(pretokenizer="none"), TrainingOptions(base="characters", merges=7))
 """Sennrich et al. 2016 learn from these four words; seven merges make the last whole word of them."""
 
-WORKED_EXAMPLE_TEXT = "lowest newer, slower"
 TEXT_OPTIONS = Options()
 
 
@@ -24,13 +23,11 @@ class Source:
 
     name: for people; paths: empty unless it comes from files
     options: what it is trained with unless the user chose otherwise
-    text: what the encode panel shows unless the user chose a text; None: how the corpus begins
     """
 
     name: str
     paths: tuple[Path, ...]
     options: Options
-    text: str | None
     pasted: str | None = None
 
     def count(self, options: Options, progress: Progress, should_stop: StopRequested) -> Corpus:
@@ -44,12 +41,12 @@ class Source:
 
 def example_source() -> Source:
     """Return the worked example."""
-    return Source("the worked example", (), WORKED_EXAMPLE_OPTIONS, WORKED_EXAMPLE_TEXT)
+    return Source("the worked example", (), WORKED_EXAMPLE_OPTIONS)
 
 
 def text_source(text: str) -> Source:
     """Return a text as a source."""
-    return Source("the pasted text", (), TEXT_OPTIONS, None, pasted=text)
+    return Source("the pasted text", (), TEXT_OPTIONS, pasted=text)
 
 
 def file_source(paths: Sequence[Path]) -> Source:
@@ -64,4 +61,4 @@ def file_source(paths: Sequence[Path]) -> Source:
                 f"Use it with: bpe-viz encode {path.name} TEXT",
             )
     name = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
-    return Source(name, tuple(paths), TEXT_OPTIONS, None)
+    return Source(name, tuple(paths), TEXT_OPTIONS)

@@ -58,7 +58,6 @@ class Window(QMainWindow):
         self.workspace = workspace
         self.look = look
         self.settings = settings
-        self._source: Source | None = None
         self._options_chosen = False
         self.setAcceptDrops(True)
         self.bar = CorpusBar(workspace, look)
@@ -112,11 +111,7 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
-        self._source = source
         self.workspace.open(source.count, options, source.name)
-        for path in source.paths:
-            self.settings.add_recent_file(path.absolute())
-            self.settings.last_folder = path.absolute().parent
 
     def open_paths(self, paths: Sequence[Path]) -> None:
         """Train on files or folders; says so in the message bar if they cannot be opened."""
@@ -248,8 +243,10 @@ class Window(QMainWindow):
 
     @Slot(object)
     def _show_corpus(self, corpus: Corpus) -> None:
-        suggested = self._source.text if self._source is not None else None
-        self.workspace.suggest_text(corpus.excerpt if suggested is None else suggested)
+        self.workspace.suggest_text(corpus.excerpt)
+        for path in map(Path, corpus.sources):
+            self.settings.add_recent_file(path.absolute())
+            self.settings.last_folder = path.absolute().parent
         self.setWindowTitle(f"{corpus.name} – bpe-viz")
         size = f" · {corpus.n_bytes:,} bytes" if not corpus.is_table else ""
         self._summary.setText(

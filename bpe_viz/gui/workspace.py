@@ -280,11 +280,10 @@ class Workspace(QObject):
     def _take_change_back(self) -> None:
         """The options are to be as they were before a change that is under way."""
         if self._opening is not None:
-            self._training_lane.stop("open")
-            if not self._training_lane.is_busy("open"):
-                # It was waiting in the lane, and is dropped without an answer.
-                self._opening = None
-                self.train_ahead()
+            self._training_lane.drop("open")
+            self._opening = None
+            self.activity_changed.emit(None)
+            self.train_ahead()
 
     def stop_training(self) -> None:
         """Stop what the training lane does; what is trained stays."""

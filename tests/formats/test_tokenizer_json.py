@@ -100,8 +100,13 @@ def test_a_saved_file_is_read_as_it_was(tmp_path_factory, corpus, counting, trai
     assert loaded.special_ids == tokenizer.special_ids
     for text in [corpus, *texts]:
         for position in {0, tokenizer.n_merges // 2, tokenizer.n_merges}:
-            here, there = tokenizer.at(position).encode(text), loaded.at(position).encode(text)
-            assert there == here
+            here = tokenizer.at(position).encode(text)
+            if here.gaps and loaded.refuses_gaps:
+                # The library joins the neighbours of a letter that it lacks, so such a text is refused.
+                with pytest.raises(FormatError, match="has no unknown token"):
+                    loaded.at(position).encode(text)
+            else:
+                assert loaded.at(position).encode(text) == here
     ids = tokenizer.encode(corpus).ids
     assert loaded.decode(ids) == tokenizer.decode(ids)
 
@@ -242,9 +247,10 @@ def test_what_is_accepted_encodes_as_there(tmp_path_factory, name, text):
     try:
         encoding = loaded.encode(text)
     except FormatError as error:
-        assert "has no unknown token" in str(error)
-        return
-    if not encoding.gaps:
+        encoding, said = None, str(error)
+    if encoding is None:
+        assert "has no unknown token" in said
+    elif not encoding.gaps:
         assert tokenizers.Tokenizer.from_file(str(path)).encode(text).ids == encoding.ids
 
 
@@ -331,7 +337,9 @@ def check_damaged(path, data):
         library = tokenizers.Tokenizer.from_file(str(path))
     except Exception:  # noqa: BLE001  # the library raises bare Exception
         return  # it is stricter, about fields that do not matter here
-    for text in ("low lower<s>", "", "x low\n"):
+    # Added tokens that leave a hole keep the ids that the file declares, and that is said: case IM-13.
+    keeps_its_own_ids = any("other ids" in note for note in loaded.notes)
+    for text in ("low lower" if keeps_its_own_ids else "low lower<s>", "", "x low\n"):
         encoding = loaded.encode(text)
         if not encoding.gaps:
             assert library.encode(text).ids == encoding.ids
