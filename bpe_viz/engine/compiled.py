@@ -131,7 +131,7 @@ def _compiled_twin(plain: ModuleType, kernel_set: Kernels) -> ModuleType:
         if not isinstance(function, FunctionType):
             continue
         if function.__module__ == name:
-            setattr(twin, known_as, numba.njit(nogil=True, cache=True)(function))
+            setattr(twin, known_as, numba.njit(nogil=True, cache=True, _nrt=False)(function))
         elif function.__module__.startswith(kernels.__name__):
             setattr(twin, known_as, getattr(kernel_set.of(sys.modules[function.__module__]), function.__name__))
     return twin
