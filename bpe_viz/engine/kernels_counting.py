@@ -31,7 +31,7 @@ class Table(NamedTuple):
 
     size:  (3,) int64, PRETOKENS, TEXT and WANTED_TEXT
     slot:  (2 * slots,) int64, [key or 0, number of the pre-token] side by side, so that one memory access brings
-           both; slots is a power of two, and at most half of them are in use
+           both; slots is a power of two, more than the pre-tokens there is room for
     key:   (pre-tokens,) int64; start: (pre-tokens + 1,) int64, where each starts in text
     count: (pre-tokens,) int64; first: (pre-tokens,) int64, the position where each was first seen
     text:  (bytes,) uint8, the pre-tokens end to end
@@ -49,7 +49,8 @@ class Table(NamedTuple):
 class Batch(NamedTuple):
     """Pre-tokens that are looked up together; all arrays are equally long and int64.
 
-    start, end: where each lies; key: its key; count: how often it occurs; position: where
+    start, end: where each lies in its text; key: its key; count: how often it occurs; position: where it was first
+    seen; seen: scratch, what was read ahead of its turn
     """
 
     start: Array
@@ -145,17 +146,25 @@ def add_batch(table: Table, batch: Batch, n: int, data: Array) -> int:
 
 
 def count_pretokens(
-    rule: int, classes: Array, table: Table, batch: Batch, data: Array, start: int, end: int, position: int
+    rule: int,
+    classes: Array,
+    table: Table,
+    batch: Batch,
+    data: Array,
+    start: int,
+    until: int,
+    end: int,
+    position: int,
 ) -> int:
-    """Count the pre-tokens of a text that lies in data[start:end].
+    """Count the pre-tokens of the text in data[start:end] that start before `until`.
 
     position: of data[0] in all that is counted
-    Returns `end`, or where to take up again when the table has been given more room.
+    Returns where the next pre-token starts: before `until` only if the table needs room for it.
     """
     at = start
-    while at < end:
+    while at < until:
         n = 0
-        while n < len(batch.key) and at < end:
+        while n < len(batch.key) and at < until:
             if rule & WORDS:
                 at = run_end(classes, data, at, end, SPACE)
                 if at >= end:
@@ -171,7 +180,7 @@ def count_pretokens(
         added = add_batch(table, batch, n, data)
         if added < n:
             return batch.start[added]  # type: ignore[no-any-return]  # an integer
-    return end
+    return at
 
 
 def fill_slots(table: Table) -> None:
@@ -184,26 +193,3 @@ def fill_slots(table: Table) -> None:
             at = (at + 1) & mask
         table.slot[2 * at] = key
         table.slot[2 * at + 1] = number
-
-
-def add_tables(table: Table, batch: Batch, order: Array, parts: Table) -> int:
-    """Add the counts of other tables, laid end to end in `parts` without slots.
-
-    order: (pre-tokens,) int64, the numbers of the parts' pre-tokens, first seen first
-    Returns how many were added; fewer than all if the table needs room.
-    """
-    done = 0
-    while done < len(order):
-        n = min(len(batch.key), len(order) - done)
-        for i in range(n):
-            number = order[done + i]
-            batch.start[i] = parts.start[number]
-            batch.end[i] = parts.start[number + 1]
-            batch.key[i] = parts.key[number]
-            batch.count[i] = parts.count[number]
-            batch.position[i] = parts.first[number]
-        added = add_batch(table, batch, n, parts.text)
-        done += added
-        if added < n:
-            break
-    return done

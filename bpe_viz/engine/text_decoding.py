@@ -16,7 +16,7 @@ import regex
 
 from bpe_viz.errors import CorpusError
 
-_SAMPLE = 1 << 16
+HEAD_BYTES = _SAMPLE = 1 << 16
 """Bytes that are looked at to guess an encoding."""
 
 _CONTEXT = 200
@@ -69,6 +69,11 @@ _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 
 class NotTextError(CorpusError):
     """A file that is no text, found out before any of it was handed out."""
+
+
+def starts_as_utf8(head: bytes) -> bool:
+    """Tell whether TextDecoder starts a source without a note, as UTF-8; head: its first HEAD_BYTES."""
+    return not head.startswith(tuple(mark for mark, _ in _MARKS)) and not _utf16_without_mark(head[:_SAMPLE])
 
 
 class TextDecoder:
