@@ -155,8 +155,10 @@ def _suffix(source: TextSource) -> str:
 
 def is_plain_file(source: TextSource) -> bool:
     """Tell whether the bytes of a source are those of one text, neither compressed nor a table of texts."""
-    return source.path is not None and _suffix(source) not in (".parquet", ".jsonl") and (
-        source.path.suffix.lower() != ".gz" and source.path.is_file()
+    return (
+        source.path is not None
+        and _suffix(source) not in (".parquet", ".jsonl")
+        and (source.path.suffix.lower() != ".gz" and source.path.is_file())
     )
 
 

@@ -122,7 +122,7 @@ def line_end(data: Array, at: int, end: int) -> int:
 
 
 def number_end(rule: int, classes: Array, data: Array, at: int, end: int) -> int:
-    """Return where a number ends, of which one digit may stand before `at`: `\\p{N}+` or `\\p{N}{1,3}`."""
+    r"""Return where a number ends, of which one digit may stand before `at`: `\p{N}+` or `\p{N}{1,3}`."""
     if not rule & (ONE_DIGIT | THREE_DIGITS):
         return run_end(classes, data, at, end, NUMBER)
     for _ in range(2 if rule & THREE_DIGITS else 0):
@@ -136,7 +136,7 @@ def number_end(rule: int, classes: Array, data: Array, at: int, end: int) -> int
 
 
 def punctuation_end(rule: int, classes: Array, data: Array, at: int, end: int) -> int:
-    """Return where punctuation ends, and what it takes with it: `[^\\s\\p{L}\\p{N}]+[\\r\\n/]*`."""
+    r"""Return where punctuation ends, and what it takes with it: `[^\s\p{L}\p{N}]+[\r\n/]*`."""
     at = run_end(classes, data, at, end, OTHER)
     if not rule & TAKES_NEWLINES:
         return at
@@ -151,7 +151,7 @@ def punctuation_end(rule: int, classes: Array, data: Array, at: int, end: int) -
 
 
 def space_end(rule: int, classes: Array, data: Array, start: int, end: int) -> int:
-    """Return where white space ends: `\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`, the first alternative if the rule has it.
+    r"""Return where white space ends: `\s*[\r\n]+|\s+(?!\S)|\s+`, the first alternative if the rule has it.
 
     Before ink the last character is left over, as it starts the next pre-token, unless it is the only one.
     """
@@ -253,21 +253,20 @@ def valid_until(data: Array, start: int, end: int) -> int:
     """Return up to where the bytes are valid UTF-8; a character that `end` cuts off is not."""
     at = start
     while at < end:
-        lead = data[at]
-        if lead < 0x80:
+        while at + STRIDE <= end:
+            bits = 0
+            for i in range(at, at + STRIDE):
+                bits |= data[i]
+            if bits >= 0x80:
+                break
+            at += STRIDE
+        while at < end and data[at] < 0x80:
             at += 1
-            while at + STRIDE <= end:
-                bits = 0
-                for i in range(at, at + STRIDE):
-                    bits |= data[i]
-                if bits >= 0x80:
-                    break
-                at += STRIDE
-            continue
-        size = character_size(data, at, end)
-        if not size:
-            return at
-        at += size
+        while at < end and data[at] >= 0x80:
+            size = character_size(data, at, end)
+            if not size:
+                return at
+            at += size
     return at
 
 

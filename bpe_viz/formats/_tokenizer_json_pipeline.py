@@ -167,7 +167,7 @@ def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
     behavior, invert = step.get("behavior"), bool(step.get("invert", False))
     if behavior == "Isolated":
         # Backwards: of two names for one pattern the first is kept.
-        entries = reversed(PRETOKENIZERS.values())
+        entries = reversed(list(PRETOKENIZERS.values()))
         named = {entry.pattern or LINES: entry.name for entry in entries if entry.lossless}
         if written in named:
             pipeline.pretokenizer = named[written]
