@@ -40,7 +40,7 @@ def command(
     from bpe_viz.formats import format_to_save
 
     save = None if output is None else format_to_save(output, format_name)
-    counted, trainer = train(corpus, options)
+    counted, trainer = train(corpus, options, values["threads"])
     if output is not None and save is not None:
         tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
         say_all((*tokenizer.notes, *save(tokenizer, output)))

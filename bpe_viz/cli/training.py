@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bpe_viz.engine.compiled import Kernels
     from bpe_viz.engine.corpus import Corpus
     from bpe_viz.engine.trainer import Trainer
+    from bpe_viz.engine.types import CountingOptions
 
 LARGE = 1_000_000
 """From so many cells on compiling the kernels (half a minute, once) is quicker than doing without."""
@@ -20,8 +21,15 @@ SMALL = 100_000
 """Up to so many cells plain kernels are done before Numba is imported."""
 
 
-def train(sources: Sequence[str], options: Options) -> tuple[Corpus, Trainer]:
-    """Count the sources and train to the target; progress and notes go to standard error."""
+LARGE_BYTES = 30_000_000
+"""From so many bytes of text on, too: the `regex` module counts about 8 MB a second, the kernels more than 100."""
+
+
+def train(sources: Sequence[str], options: Options, threads: int | None = None) -> tuple[Corpus, Trainer]:
+    """Count the sources and train to the target; progress and notes go to standard error.
+
+    threads: how many count at once; None: as many as there are processors
+    """
     from bpe_viz.engine.corpus import count_paths
     from bpe_viz.engine.pretokenize import pretokenizer_for
     from bpe_viz.engine.tie_rules import tie_rule
@@ -31,11 +39,12 @@ def train(sources: Sequence[str], options: Options) -> tuple[Corpus, Trainer]:
     pretokenizer_for(options.counting)
     tie_rule(options.training.rule)
     with ProgressLine() as progress:
-        corpus = count_paths(sources, options.counting, progress.report)
+        kernel_set = kernels_to_count(sources, options.counting)
+        corpus = count_paths(sources, options.counting, progress.report, kernel_set=kernel_set, threads=threads)
         progress.clear()
         say_all(corpus.notes)
         trainer = Trainer(corpus.pretokens, options.training, len(set(options.counting.special_tokens)))
-        trainer.use(_kernels_for(trainer.n_symbols))
+        trainer.use(_kernels_for(trainer.n_symbols, SMALL, LARGE))
         stop = trainer.train_to(progress=progress.report)
     if stop is not None and stop != "target":
         say(f"Stopped after {trainer.frontier:,} of {trainer.target:,} merges: {_reason(stop, options)}")
@@ -49,14 +58,22 @@ def _reason(stop: StopReason, options: Options) -> str:
     return f"every pair counts less than {options.training.min_count:,} (--min-count)."
 
 
-def _kernels_for(n_symbols: int) -> Kernels:
+def kernels_to_count(sources: Sequence[str], counting: CountingOptions) -> Kernels:
+    """Return the kernels that the sources are counted with. Raises CorpusError for what does not exist."""
+    from bpe_viz.engine.corpus import WORTH_SCANNING, bytes_to_scan
+
+    return _kernels_for(bytes_to_scan(sources, counting), WORTH_SCANNING, LARGE_BYTES)
+
+
+def _kernels_for(size: int, small: int, large: int) -> Kernels:
+    """Return plain kernels up to `small`, compiled ones beyond `large`, and between them what is at hand."""
     from bpe_viz.engine import compiled
 
-    if n_symbols <= SMALL:
+    if size < small:
         return compiled.PLAIN
     if not compiled.is_ready():
-        if n_symbols <= LARGE:
+        if size < large:
             return compiled.PLAIN
-        say("Compiling the trainer, about half a minute; later runs find it compiled.")
+        say("Compiling the kernels, about half a minute; later runs find them compiled.")
         compiled.fill_cache()
     return compiled.load()

@@ -140,9 +140,10 @@ def _compiled_twin(plain: ModuleType, kernel_set: Kernels) -> ModuleType:
 
 
 def fill_cache() -> None:
-    """Compile every kernel that training and seeking call, for the very types they are called with."""
+    """Compile every kernel that counting, training and seeking call, for the very types they are called with."""
     from bpe_viz.engine.boundaries import LONG, BoundaryRanks, MergeRanks
     from bpe_viz.engine.corpus import worked_example
+    from bpe_viz.engine.scanning import call_every_kernel
     from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.trainer import Trainer
     from bpe_viz.engine.types import TrainingOptions
@@ -155,6 +156,7 @@ def fill_cache() -> None:
     BoundaryRanks(trainer.timeline.base, MergeRanks(0, [(0, 0)]), compiled).of(b"a" * (LONG + 1), 1)
     for position in (trainer.frontier, 0, 1):
         reader.frame(position, top=3)
+    call_every_kernel(compiled)
     (cache_folder() / _READY).touch()
 
 

@@ -14,6 +14,7 @@ from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.documents import STDIN, Piece, ReadingLog, TextSource, find_sources, read_source
 from bpe_viz.engine.mapped_text import map_text
 from bpe_viz.engine.pretoken_counts import PretokenCounts
+from bpe_viz.engine.scanning import rule_for
 from bpe_viz.engine.text_counting import TextCount, excerpt_of, tally_for
 from bpe_viz.engine.text_decoding import repair_surrogates, surrogate_notes
 from bpe_viz.engine.types import CountingOptions, Progress, StopRequested, never_stop, no_progress
@@ -108,6 +109,17 @@ def count_paths(
             "Count them apart, or make both tables or both text.",
         )
     return _add_tables([Path(path) for path in tables], options, progress, should_stop)
+
+
+def bytes_to_scan(paths: Sequence[str | Path], options: CountingOptions) -> int:
+    """Return how many bytes compiled scanners would count; 0 if they would count none.
+
+    Raises CorpusError for paths that do not exist.
+    """
+    if rule_for(options) is None or any(is_word_table(path) for path in paths):
+        return 0
+    sources, _ = find_sources(paths)
+    return sum(source.size for source in sources)
 
 
 def count_words(counts: Mapping[str, int], name: str) -> Corpus:

@@ -38,29 +38,6 @@ class MappedText:
         if first < last and hasattr(mmap, "MADV_DONTNEED"):
             self._mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
 
-    def pieces(self, rule: int, kernel_set: Kernels) -> Iterator[tuple[int, int, int]]:
-        """Yield texts of their own, end to end, that have the pre-tokens of the whole: (start, end, code points).
-
-        rule: see kernels_scanning
-        Ends before the block with the first bytes that are not valid UTF-8, if there are any.
-        """
-        kernels = kernel_set.of(kernels_scanning)
-        data, classes = kernel_set.view((self.data, character_classes()))
-        size = len(data)
-        done = valid = 0
-        while valid < size:
-            block_end = min(valid + BLOCK_BYTES, size)
-            newly_valid = kernels.valid_until(data, valid, block_end)
-            # The block may end inside a character, the file may not.
-            if newly_valid < (size if block_end == size else block_end - 3):
-                return
-            # A cut at the end of the block before is not looked for again: data[valid] starts a character.
-            cut = size if block_end == size else kernels.last_safe_cut(rule, classes, data, valid, newly_valid)
-            if cut > valid:
-                yield done, cut, kernels.count_characters(data, done, cut)
-                done = cut
-            valid = newly_valid
-
 
 def map_text(source: TextSource) -> MappedText | None:
     """Map a file that is one text and may be UTF-8; None for any other, and for what cannot be mapped."""
@@ -73,3 +50,27 @@ def map_text(source: TextSource) -> MappedText | None:
             return MappedText(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError):  # ValueError: the file is empty. Reading it the other way says what is wrong.
         return None
+
+
+def safe_pieces(data: NDArray[np.uint8], rule: int, kernel_set: Kernels) -> Iterator[tuple[int, int, int]]:
+    """Yield texts of their own, end to end, that have the pre-tokens of the whole: (start, end, code points).
+
+    data: (bytes,) uint8, read-only; rule: see kernels_scanning
+    Ends before the block with the first bytes that are not valid UTF-8, if there are any.
+    """
+    kernels = kernel_set.of(kernels_scanning)
+    view, classes = kernel_set.view((data, character_classes()))
+    size = len(data)
+    done = valid = 0
+    while valid < size:
+        block_end = min(valid + BLOCK_BYTES, size)
+        newly_valid = kernels.valid_until(view, valid, block_end)
+        # The block may end inside a character, the file may not.
+        if newly_valid < (size if block_end == size else block_end - 3):
+            return
+        # A cut at the end of the block before is not looked for again: data[valid] starts a character.
+        cut = size if block_end == size else kernels.last_safe_cut(rule, classes, view, valid, newly_valid)
+        if cut > valid:
+            yield done, cut, kernels.count_characters(view, done, cut)
+            done = cut
+        valid = newly_valid

@@ -39,6 +39,7 @@ class PretokenCounts:
 
     def count_characters(self) -> int:
         """Return how many code points all occurrences hold together."""
+        if not len(self):
+            return 0
         starts_character = (np.frombuffer(self.data, dtype=np.uint8) & 0xC0) != 0x80
-        before = np.concatenate(([0], np.cumsum(starts_character, dtype=np.int64)))
-        return int(np.dot(np.diff(before[self.offsets]), self.counts))
+        return int(np.dot(np.add.reduceat(starts_character, self.offsets[:-1], dtype=np.int64), self.counts))

@@ -32,7 +32,7 @@ from bpe_viz.engine.kernels_scanning import (
     THREE_DIGITS,
     WORDS,
 )
-from bpe_viz.engine.mapped_text import MappedText
+from bpe_viz.engine.mapped_text import BLOCK_BYTES, MappedText, safe_pieces
 from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import Stopped
@@ -83,13 +83,16 @@ class Piece(NamedTuple):
 
 
 class PretokenTable:
-    """A table of pre-tokens that grows. One thread may use it at a time."""
+    """A table of pre-tokens that grows. One thread may use it at a time.
 
-    def __init__(self, kernel_set: Kernels) -> None:
+    room: for how many pre-tokens, at first
+    """
+
+    def __init__(self, kernel_set: Kernels, room: int) -> None:
         self._kernels = kernel_set
         self._classes = kernel_set.view(character_classes())
         self._batch = kernel_set.view(Batch(*(np.zeros(_BATCH, dtype=np.int64) for _ in Batch._fields)))
-        self._use(_with_room(_nothing(), FIRST_PRETOKENS, 8 * FIRST_PRETOKENS))
+        self._use(_with_room(_nothing(), room, 8 * room))
 
     def count(self, rule: int, piece: Piece, check_stop: Callable[[], None]) -> None:
         """Count the pre-tokens of a piece; check_stop may raise, between steps."""
@@ -109,28 +112,27 @@ class PretokenTable:
             piece.mapped.forget(piece.start, piece.end)
 
     def merge(self, tables: list[PretokenTable]) -> None:
-        """Add the counts of other tables, first seen first."""
+        """Add the counts of other tables, first seen first; the list is emptied, so that their memory is free."""
         parts = [table._in_use() for table in tables]
-        text = np.frombuffer(b"".join(part.text.tobytes() for part in parts), dtype=np.uint8)
-        before = np.cumsum([0, *(len(part.text) for part in parts)])
+        text = np.frombuffer(b"".join(memoryview(part.text) for part in parts), dtype=np.uint8)
+        shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
+        start = np.concatenate([part.start[:-1] + shift for part, shift in zip(parts, shifts, strict=True)])
+        end = np.concatenate([part.start[1:] + shift for part, shift in zip(parts, shifts, strict=True)])
+        key = np.concatenate([part.key for part in parts])
+        count = np.concatenate([part.count for part in parts])
         first = np.concatenate([part.first for part in parts])
-        order = np.argsort(first, kind="stable")
-        all_of_them = Batch(
-            start=np.concatenate([part.start[:-1] + shift for part, shift in zip(parts, before, strict=False)])[order],
-            end=np.concatenate([part.start[1:] + shift for part, shift in zip(parts, before, strict=False)])[order],
-            key=np.concatenate([part.key for part in parts])[order],
-            count=np.concatenate([part.count for part in parts])[order],
-            position=first[order],
-            seen=np.zeros(len(order), dtype=np.int64),
-        )
+        del parts
+        tables.clear()
+        order = np.argsort(first)
+        data = self._kernels.view(text)
         done = 0
         while done < len(order):
-            batch = Batch(*(array[done : done + _MERGED_TOGETHER] for array in all_of_them))
-            n = len(batch.key)
-            view = self._kernels.view((batch, text))
-            added = self._kernels.of(kernels_counting).add_batch(self._view, view[0], n, view[1])
+            chosen = order[done : done + _MERGED_TOGETHER]
+            batch = Batch(start[chosen], end[chosen], key[chosen], count[chosen], first[chosen], np.zeros_like(chosen))
+            view = self._kernels.view(batch)
+            added = self._kernels.of(kernels_counting).add_batch(self._view, view, len(chosen), data)
             done += added
-            if added < n:
+            if added < len(chosen):
                 self._make_room()
 
     def __len__(self) -> int:
@@ -211,7 +213,7 @@ class ScanningTally:
         self.kernel_set = kernel_set
         self._check_stop = check_stop
         n_threads = min(threads or os.cpu_count() or 1, MOST_THREADS)
-        self._tables = [PretokenTable(kernel_set) for _ in range(n_threads)]
+        self._tables = [PretokenTable(kernel_set, FIRST_PRETOKENS) for _ in range(n_threads)]
         self._handed: queue.Queue[list[Piece] | None] = queue.Queue(maxsize=2 * n_threads)
         self._held: list[Piece] = []
         self._held_bytes = 0
@@ -250,10 +252,12 @@ class ScanningTally:
                     thread.join(_SECONDS_BETWEEN_LOOKS)
                     self._look()
             self._look()
-        used = [table for table in self._tables if len(table)]
-        if len(used) < 2:
-            return (used or self._tables)[0].counts()
-        merged = PretokenTable(self.kernel_set)
+        used = [table for table in self._tables if len(table)] or self._tables[:1]
+        self._tables = []
+        self._threads = []
+        if len(used) == 1:
+            return used[0].counts()
+        merged = PretokenTable(self.kernel_set, FIRST_PRETOKENS)
         merged.merge(used)
         return merged.counts()
 
@@ -309,3 +313,12 @@ class ScanningTally:
     def _stop_if_closed(self) -> None:
         if self._closed.is_set():
             raise Stopped
+
+
+def call_every_kernel(kernel_set: Kernels) -> None:
+    """Count a little text, so that every kernel of counting is compiled for the types it is used with."""
+    data = np.frombuffer(b"low lower\n" * (BLOCK_BYTES // 5), dtype=np.uint8)
+    table = PretokenTable(kernel_set, FIRST_PRETOKENS)
+    for start, end, _ in safe_pieces(data, CONTRACTIONS, kernel_set):
+        table.count(CONTRACTIONS, Piece(data, start, end, 0), lambda: None)
+    PretokenTable(kernel_set, room=1).merge([table])

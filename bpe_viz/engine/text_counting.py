@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from bpe_viz.engine.compiled import Kernels
-from bpe_viz.engine.mapped_text import MappedText
+from bpe_viz.engine.mapped_text import MappedText, safe_pieces
 from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import ScanningTally, rule_for
@@ -105,7 +105,9 @@ class TextCount:
             specials = tuple(token for token in specials if "\n" not in token[:-1])
         self._special_cutter = SpecialTokenCutter(specials)
         self._unnormalized = CutBuffer(last_normalization_cut)
-        self._uncut = CutBuffer(_last_line_end if by_line else pretokenizer_for(options).last_cut)
+        pretokenizer = pretokenizer_for(options)
+        self._uncut = CutBuffer(_last_line_end if by_line else pretokenizer.last_cut)
+        self._is_lossless = pretokenizer.lossless
         self.n_bytes = 0
         self.n_characters = 0
         self._n_handed = 0  # characters that the pretokenizer was given
@@ -145,7 +147,7 @@ class TextCount:
         if not isinstance(self._tally, ScanningTally):
             raise TypeError(f"{type(self._tally).__name__} counts text only")
         done = 0
-        for start, end, n_characters in mapped.pieces(self._tally.rule, self._tally.kernel_set):
+        for start, end, n_characters in safe_pieces(mapped.data, self._tally.rule, self._tally.kernel_set):
             # A character is four bytes at most; one that is cut off at the end is left out.
             head = mapped.data[start : min(end, start + 8 * EXCERPT_CHARACTERS)]
             self._begin(head.tobytes().decode(errors="ignore"))
@@ -209,7 +211,7 @@ class TextCount:
             yield f"Special tokens that were cut out before counting: {self._n_specials:,}."
         if self._tally.n_empty:
             yield f"Empty matches of the pattern, which count as no pre-token: {self._tally.n_empty:,}."
-        dropped = self._n_handed - counts.count_characters()
+        dropped = 0 if self._is_lossless else self._n_handed - counts.count_characters()
         if dropped:
             share = f"{dropped:,} of {self._n_handed:,} characters ({dropped / self._n_handed:.1%})"
             if self._options.pattern is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Slot
@@ -100,7 +101,8 @@ class Window(QMainWindow):
             kept = self._options_chosen and source.paths
             options = self.workspace.options if kept else source.options
         self._source = source
-        self.workspace.open(source.count, options, source.name)
+        count = partial(source.count, kernels_for=self.workspace.kernels_to_count)
+        self.workspace.open(count, options, source.name)
         for path in source.paths:
             self.settings.add_recent_file(path.absolute())
             self.settings.last_folder = path.absolute().parent
