@@ -21,10 +21,6 @@ SMALL = 100_000
 """Up to so many cells plain kernels are done before Numba is imported."""
 
 
-LARGE_BYTES = 30_000_000
-"""From so many bytes of text on, too: the `regex` module counts about 8 MB a second, the kernels more than 100."""
-
-
 def train(sources: Sequence[str], options: Options, threads: int | None = None) -> tuple[Corpus, Trainer]:
     """Count the sources and train to the target; progress and notes go to standard error.
 
@@ -60,9 +56,9 @@ def _reason(stop: StopReason, options: Options) -> str:
 
 def kernels_to_count(sources: Sequence[str], counting: CountingOptions) -> Kernels:
     """Return the kernels that the sources are counted with. Raises CorpusError for what does not exist."""
-    from bpe_viz.engine.corpus import WORTH_SCANNING, bytes_to_scan
+    from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING, bytes_to_scan
 
-    return _kernels_for(bytes_to_scan(sources, counting), WORTH_SCANNING, LARGE_BYTES)
+    return _kernels_for(bytes_to_scan(sources, counting), WORTH_SCANNING, WORTH_COMPILING)
 
 
 def _kernels_for(size: int, small: int, large: int) -> Kernels:

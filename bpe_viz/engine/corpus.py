@@ -36,6 +36,9 @@ EXCERPT_WORDS = 12
 WORTH_SCANNING = 1_000_000
 """From so many bytes on compiled scanners are used where they are at hand: about 0.1 s for the `regex` module."""
 
+WORTH_COMPILING = 30_000_000
+"""From so many bytes on it is quicker to compile the scanners first: `regex` counts about 8 MB a second."""
+
 _SECONDS_BETWEEN_REPORTS = 0.1
 
 

@@ -19,7 +19,7 @@ BLOCK_BYTES = 1 << 20
 
 
 class MappedText:
-    """The bytes of a file.
+    """The bytes of a file, which must not be cut short while they are read: the system ends the process then.
 
     data: (bytes,) uint8, read-only
     """

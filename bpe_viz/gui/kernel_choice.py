@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from bpe_viz.engine import compiled
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.corpus import WORTH_SCANNING
+from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING
 from bpe_viz.engine.types import Progress, StopRequested
 from bpe_viz.gui.jobs import Job
 
@@ -19,9 +19,6 @@ SMALL = 100_000
 
 LARGE = 1_000_000
 """From so many cells on it is quicker to wait until the kernels are compiled."""
-
-LARGE_BYTES = 30_000_000
-"""From so many bytes of text on, too: the `regex` module counts about 8 MB a second, the kernels more than 100."""
 
 _SECONDS_BETWEEN_LOOKS = 0.03
 _SECONDS_TO_COMPILE = 40  # what progress is shown against, once in the life of an installation
@@ -48,7 +45,7 @@ class KernelChoice(QObject):
 
     def for_bytes(self, n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
         """Return the kernels to count with, as for_size does; n_bytes: how much they would scan."""
-        return self._choose(n_bytes >= WORTH_SCANNING, n_bytes >= LARGE_BYTES, progress, should_stop)
+        return self._choose(n_bytes >= WORTH_SCANNING, n_bytes >= WORTH_COMPILING, progress, should_stop)
 
     def _choose(self, is_worth_it: bool, may_wait: bool, progress: Progress, should_stop: StopRequested) -> Kernels:
         if not is_worth_it:
