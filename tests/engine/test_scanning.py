@@ -135,7 +135,7 @@ class TestClasses:
         folds = {letter: set(regex.findall(flag + letter, EVERYTHING)) for letter in "stmdrevl"}
         assert folds["s"] == ({"s", "S", "ſ"} if contractions else {"s"})
         whole = folds["s"] | folds["t"] | folds["m"] | folds["d"]
-        pairs = {a + b for a, b in ("re", "ve", "ll") for a in folds[a] for b in folds[b]}
+        pairs = {a + b for pair in ("re", "ve", "ll") for a in folds[pair[0]] for b in folds[pair[1]]}
         for first in map(chr, (*range(0xD800), *range(0xE000, 0x110000))):
             # A second sign is tried where it can matter: after those that start a contraction.
             starts = first.lower() in "rvl"
