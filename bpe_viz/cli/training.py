@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from bpe_viz.engine.trainer import Trainer
     from bpe_viz.engine.types import CountingOptions
 
-LARGE = 1_000_000
-"""From so many cells on compiling the kernels (half a minute, once) is quicker than doing without."""
-
-SMALL = 100_000
-"""Up to so many cells plain kernels are done before Numba is imported."""
-
 
 def train(sources: Sequence[str], options: Options, threads: int | None = None) -> tuple[Corpus, Trainer]:
     """Count the sources and train to the target; progress and notes go to standard error.
@@ -39,8 +33,9 @@ def train(sources: Sequence[str], options: Options, threads: int | None = None) 
         corpus = count_paths(sources, options.counting, progress.report, kernel_set=kernel_set, threads=threads)
         progress.clear()
         say_all(corpus.notes)
-        trainer = Trainer(corpus.pretokens, options.training, len(set(options.counting.special_tokens)))
-        trainer.use(_kernels_for(trainer.n_symbols, SMALL, LARGE))
+        n_special_tokens = len(set(options.counting.special_tokens))
+        kernels = _kernels_to_train(len(corpus.pretokens.data))
+        trainer = Trainer(corpus.pretokens, options.training, n_special_tokens, kernels)
         stop = trainer.train_to(progress=progress.report)
     if stop is not None and stop != "target":
         say(f"Stopped after {trainer.frontier:,} of {trainer.target:,} merges: {_reason(stop, options)}")
@@ -58,17 +53,24 @@ def kernels_to_count(sources: Sequence[str], counting: CountingOptions) -> Kerne
     """Return the kernels that the sources are counted with. Raises CorpusError for what does not exist."""
     from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING, bytes_to_scan
 
-    return _kernels_for(bytes_to_scan(sources, counting), WORTH_SCANNING, WORTH_COMPILING)
+    n_bytes = bytes_to_scan(sources, counting)
+    return _choose_kernels(n_bytes >= WORTH_SCANNING, n_bytes >= WORTH_COMPILING)
 
 
-def _kernels_for(size: int, small: int, large: int) -> Kernels:
-    """Return plain kernels up to `small`, compiled ones beyond `large`, and between them what is at hand."""
+def _kernels_to_train(n_cells: int) -> Kernels:
+    from bpe_viz.engine.compiled import LARGE, SMALL
+
+    return _choose_kernels(n_cells > SMALL, n_cells > LARGE)
+
+
+def _choose_kernels(is_worth_it: bool, may_compile: bool) -> Kernels:
+    """Return compiled kernels if they are worth it, and are at hand or may be compiled first; else plain ones."""
     from bpe_viz.engine import compiled
 
-    if size < small:
+    if not is_worth_it:
         return compiled.PLAIN
     if not compiled.is_ready():
-        if size < large:
+        if not may_compile:
             return compiled.PLAIN
         say("Compiling the kernels, about half a minute; later runs find them compiled.")
         compiled.fill_cache()

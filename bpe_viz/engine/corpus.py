@@ -17,8 +17,8 @@ from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.scanning import rule_for
 from bpe_viz.engine.text_counting import TextCount, excerpt_of, tally_for
 from bpe_viz.engine.text_decoding import repair_surrogates, surrogate_notes
-from bpe_viz.engine.types import CountingOptions, Progress, StopRequested, never_stop, no_progress
-from bpe_viz.engine.word_tables import LARGEST_COUNT, is_word_table, read_word_table
+from bpe_viz.engine.types import LARGEST_COUNT, CountingOptions, Progress, StopRequested, never_stop, no_progress
+from bpe_viz.engine.word_tables import is_word_table, read_word_table
 from bpe_viz.errors import CorpusError, Stopped
 
 __all__ = [
@@ -255,6 +255,15 @@ def _add_tables(
         counts.update(table)
         notes += table_notes
     progress(1.0, f"Reading {paths[-1].name}")
+    unused = [
+        title
+        for title, is_given in (("normalization", options.normalize), ("special tokens", options.special_tokens))
+        if is_given
+    ]
+    if unused:
+        notes.append(
+            f"The pre-tokens of a table are taken as they are; {' and '.join(unused)} will be used for encoding only."
+        )
     return _table_corpus(counts, _name_of(paths), tuple(map(str, paths)), options, notes)
 
 

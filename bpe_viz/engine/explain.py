@@ -9,7 +9,6 @@ from bpe_viz.engine.boundaries import merges_in_order
 from bpe_viz.engine.layout import aligned_normalize
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.segments import cut_special_tokens
-from bpe_viz.engine.symbols import GAP
 
 if TYPE_CHECKING:
     from bpe_viz.engine.tokenizer import Tokenizer
@@ -87,8 +86,3 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
             AppliedMerge(rank, left, right, symbol[start], tuple(symbol[i] for i in standing), standing.index(start))
         )
     return Explanation(pretoken, tuple(pieces), tuple(first), tuple(merges))
-
-
-def has_gap(explanation: Explanation) -> bool:
-    """Tell whether the base lacks a character of the pre-token."""
-    return GAP in explanation.first

@@ -9,7 +9,7 @@ from typing import Protocol
 from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.mapped_text import MappedText, safe_pieces
 from bpe_viz.engine.pretoken_counts import PretokenCounts
-from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
+from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for, shortened
 from bpe_viz.engine.scanning import ScanningTally, rule_for
 from bpe_viz.engine.segments import (
     CutBuffer,
@@ -151,6 +151,8 @@ class TextCount:
             # A character is four bytes at most; one that is cut off at the end is left out.
             head = mapped.data[start : min(end, start + 8 * EXCERPT_CHARACTERS)]
             self._begin(head.tobytes().decode(errors="ignore"))
+            # In all but white space the first piece tells, so that hardly any text is made.
+            self._saw_ink = self._saw_ink or not mapped.data[start:end].tobytes().decode().isspace()
             self._tally.add_piece(mapped.data, start, end, mapped)
             self.n_characters += n_characters
             self.n_bytes += end - start
@@ -175,7 +177,7 @@ class TextCount:
         pattern = self._options.pattern
         if pattern is not None and self._saw_ink and self._n_handed and not len(counts):
             raise PatternError(
-                f"The pattern {pattern!r} matches nothing in {name}.", r"Try \S+, which matches every word."
+                f"The pattern {shortened(pattern)} matches nothing in {name}.", r"Try \S+, which matches every word."
             )
         return counts, tuple(self._notes(counts))
 
@@ -218,6 +220,8 @@ class TextCount:
                 yield f"The pattern leaves {share} uncovered: they were dropped."
             else:
                 yield f"White space between words was dropped: {share}."
+        if not self._saw_ink:
+            yield "The text is white space only, so there is no word to merge or to encode."
         if not len(counts):
             yield "There is no pre-token, so there is nothing to merge."
 

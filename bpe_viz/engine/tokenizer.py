@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
-from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
+from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import CountingOptions, Encoding, Pair, Token
 from bpe_viz.errors import FormatError
 
@@ -83,6 +83,8 @@ class Tokenizer:
         self._boundaries = boundaries
         self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
         self.notes: tuple[str, ...] = ()
+        self.refuses_gaps = False
+        """A text with a character that the base lacks is refused: the file's own library would join its neighbours."""
         self.special_ids = self._number_specials() if special_ids is None else special_ids
         self._symbol_of_id: dict[int, int] | None = None
 
@@ -188,9 +190,17 @@ class Tokenizer:
     def lay_out(self, text: str, special_text: SpecialText = "allow") -> EncodedText:
         """Encode a text for every position at once: see layout.EncodedText.
 
-        Raises BpeVizError for special text that is to be an error.
+        Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
-        return lay_out(self, self._boundaries, text, special_text)
+        encoded = lay_out(self, self._boundaries, text, special_text)
+        if self.refuses_gaps and len(gaps := np.flatnonzero(encoded.symbols == GAP)):
+            start, end = int(encoded.start[gaps[0]]), int(encoded.end[gaps[0]])
+            raise FormatError(
+                f"The vocabulary of {self.name} lacks {text[start:end]!r} at character {start}, and it has no unknown "
+                "token: its own library would leave it out and join its neighbours, which bpe_viz does not.",
+                "Leave such characters out of the text.",
+            )
+        return encoded
 
     def encode(self, text: str, special_text: SpecialText = "allow") -> Encoding:
         """Encode a text at this tokenizer's position."""

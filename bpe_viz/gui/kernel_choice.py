@@ -9,16 +9,11 @@ import time
 from PySide6.QtCore import QObject
 
 from bpe_viz.engine import compiled
-from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.compiled import LARGE, PLAIN, SMALL, Kernels
 from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING
 from bpe_viz.engine.types import Progress, StopRequested
+from bpe_viz.errors import Stopped
 from bpe_viz.gui.jobs import Job
-
-SMALL = 100_000
-"""Up to so many cells plain kernels are quick enough, and Numba is not even imported."""
-
-LARGE = 1_000_000
-"""From so many cells on it is quicker to wait until the kernels are compiled."""
 
 _SECONDS_BETWEEN_LOOKS = 0.03
 _SECONDS_TO_COMPILE = 40  # what progress is shown against, once in the life of an installation
@@ -40,7 +35,10 @@ class KernelChoice(QObject):
                 self._compiling = compiled.start_filling_cache()
 
     def for_size(self, n_cells: int, job: Job) -> Kernels:
-        """Return the kernels to train with. Runs in a lane; may wait for the compilation, with progress and Stop."""
+        """Return the kernels to train with. Runs in a lane; may wait for the compilation, with progress.
+
+        Raises Stopped: going on with plain kernels would hold the lane for as long as the corpus is large.
+        """
         return self._choose(n_cells > SMALL, n_cells > LARGE, job.report, job.should_stop)
 
     def for_bytes(self, n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
@@ -68,8 +66,10 @@ class KernelChoice(QObject):
 
     def _wait(self, progress: Progress, should_stop: StopRequested) -> None:
         waited = 0.0
-        while self._compiling is not None and self._compiling.poll() is None and not should_stop():
+        while self._compiling is not None and self._compiling.poll() is None:
             share = min(0.99, waited / _SECONDS_TO_COMPILE)
             progress(share, "Compiling the kernels (only on the first run)")
             time.sleep(_SECONDS_BETWEEN_LOOKS)
+            if should_stop():
+                raise Stopped
             waited += _SECONDS_BETWEEN_LOOKS

@@ -340,6 +340,8 @@ class TestFiles:
             "low lower été".encode("utf-16"),
             "low lower lowest".encode("utf-16-le"),
             b"low\0lower\0\0low",
+            " \n\t\r\n\u2003" * 500,
+            " \n" * 1000 + "low",
             "字" * 2000 + "\n" + "字" * 10,
         ],
     )
