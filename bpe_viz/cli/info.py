@@ -66,10 +66,12 @@ def _tokenizer_info(path: Path, found: Format, values: dict[str, Any]) -> Info:
 
 
 def _corpus_info(source: str, counting: CountingOptions) -> Info:
+    from bpe_viz.cli.training import kernels_to_count
     from bpe_viz.engine.corpus import count_paths
 
+    kernel_set = kernels_to_count([source], counting)
     with ProgressLine() as progress:
-        corpus = count_paths([source], counting, progress.report)
+        corpus = count_paths([source], counting, progress.report, kernel_set=kernel_set)
     return {
         "kind": "table" if corpus.is_table else "text",
         "name": source,

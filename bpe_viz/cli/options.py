@@ -44,7 +44,9 @@ def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decora
 
 
 pretokenizer_options = _together(
-    click.option("--pretokenizer", metavar="NAME", help="none, whitespace, gpt2 (the default), cl100k, o200k."),
+    click.option(
+        "--pretokenizer", metavar="NAME", help="none, whitespace, gpt2 (the default), cl100k, o200k, llama3, qwen2."
+    ),
     click.option(
         "--pattern", type=TEXT, metavar="REGEX", help="Your own pattern; what it leaves uncovered is dropped."
     ),

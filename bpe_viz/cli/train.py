@@ -55,7 +55,7 @@ def command(
         check_before_training(options, output, format_name)
     if log is not None and str(log) != STDIN:
         check_writable(log, OptionError)
-    counted, trainer = train(corpus, options)
+    counted, trainer = train(corpus, options, values["threads"])
     # First, so that it is there even if the tokenizer cannot be saved.
     if log is not None:
         write_log(trainer.timeline, log)

@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from bpe_viz.engine.compiled import Kernels
     from bpe_viz.engine.corpus import Corpus
     from bpe_viz.engine.trainer import Trainer
+    from bpe_viz.engine.types import CountingOptions
 
 
-def train(sources: Sequence[str], options: Options) -> tuple[Corpus, Trainer]:
-    """Count the sources and train to the target; progress and notes go to standard error."""
+def train(sources: Sequence[str], options: Options, threads: int | None = None) -> tuple[Corpus, Trainer]:
+    """Count the sources and train to the target; progress and notes go to standard error.
+
+    threads: how many count at once; None: as many as there are processors
+    """
     from bpe_viz.engine.corpus import count_paths
     from bpe_viz.engine.pretokenize import pretokenizer_for
     from bpe_viz.engine.tie_rules import tie_rule
@@ -25,11 +29,12 @@ def train(sources: Sequence[str], options: Options) -> tuple[Corpus, Trainer]:
     pretokenizer_for(options.counting)
     tie_rule(options.training.rule)
     with ProgressLine() as progress:
-        corpus = count_paths(sources, options.counting, progress.report)
+        kernel_set = kernels_to_count(sources, options.counting)
+        corpus = count_paths(sources, options.counting, progress.report, kernel_set=kernel_set, threads=threads)
         progress.clear()
         say_all(corpus.notes)
         n_special_tokens = len(set(options.counting.special_tokens))
-        kernels = _kernels_for(len(corpus.pretokens.data))
+        kernels = _kernels_to_train(len(corpus.pretokens.data))
         trainer = Trainer(corpus.pretokens, options.training, n_special_tokens, kernels)
         stop = trainer.train_to(progress=progress.report)
     if stop is not None and stop != "target":
@@ -44,14 +49,29 @@ def _reason(stop: StopReason, options: Options) -> str:
     return f"every pair counts less than {options.training.min_count:,} (--min-count)."
 
 
-def _kernels_for(n_cells: int) -> Kernels:
+def kernels_to_count(sources: Sequence[str], counting: CountingOptions) -> Kernels:
+    """Return the kernels that the sources are counted with. Raises CorpusError for what does not exist."""
+    from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING, bytes_to_scan
+
+    n_bytes = bytes_to_scan(sources, counting)
+    return _choose_kernels(n_bytes >= WORTH_SCANNING, n_bytes >= WORTH_COMPILING)
+
+
+def _kernels_to_train(n_cells: int) -> Kernels:
+    from bpe_viz.engine.compiled import LARGE, SMALL
+
+    return _choose_kernels(n_cells > SMALL, n_cells > LARGE)
+
+
+def _choose_kernels(is_worth_it: bool, may_compile: bool) -> Kernels:
+    """Return compiled kernels if they are worth it, and are at hand or may be compiled first; else plain ones."""
     from bpe_viz.engine import compiled
 
-    if n_cells <= compiled.SMALL:
+    if not is_worth_it:
         return compiled.PLAIN
     if not compiled.is_ready():
-        if n_cells <= compiled.LARGE:
+        if not may_compile:
             return compiled.PLAIN
-        say("Compiling the trainer, about half a minute; later runs find it compiled.")
+        say("Compiling the kernels, about half a minute; later runs find them compiled.")
         compiled.fill_cache()
     return compiled.load()

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bpe_viz.engine.documents import STDIN, ReadingLog, find_sources, read_source
-from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for, shortened
-from bpe_viz.engine.segments import (
-    CutBuffer,
-    SpecialTokenCutter,
-    check_normalizations,
-    last_normalization_cut,
-    normalize,
-)
+from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.documents import STDIN, Piece, ReadingLog, TextSource, find_sources, read_source
+from bpe_viz.engine.mapped_text import map_text
+from bpe_viz.engine.pretoken_counts import PretokenCounts
+from bpe_viz.engine.scanning import rule_for
+from bpe_viz.engine.text_counting import TextCount, excerpt_of, tally_for
 from bpe_viz.engine.text_decoding import repair_surrogates, surrogate_notes
 from bpe_viz.engine.types import LARGEST_COUNT, CountingOptions, Progress, StopRequested, never_stop, no_progress
 from bpe_viz.engine.word_tables import is_word_table, read_word_table
-from bpe_viz.errors import CorpusError, OptionError, PatternError, Stopped
+from bpe_viz.errors import CorpusError, Stopped
 
 __all__ = [
     "Corpus",
@@ -36,41 +31,15 @@ __all__ = [
     "worked_example",
 ]
 
-EXCERPT_CHARACTERS = 400
 EXCERPT_WORDS = 12
-PIECE_CHARACTERS = 1 << 17
-"""How much text is counted at once: about 20 ms, so that Stop and progress are felt at once."""
+
+WORTH_SCANNING = 1_000_000
+"""From so many bytes on compiled scanners are used where they are at hand: about 0.1 s for the `regex` module."""
+
+WORTH_COMPILING = 30_000_000
+"""From so many bytes on it is quicker to compile the scanners first: `regex` counts about 8 MB a second."""
 
 _SECONDS_BETWEEN_REPORTS = 0.1
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PretokenCounts:
-    """Distinct pre-tokens in first-seen order with their counts.
-
-    data: their UTF-8, end to end
-    offsets: (n + 1,) int64, where each starts in data
-    counts: (n,) int64, how often each occurs
-    """
-
-    data: bytes
-    offsets: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def from_counter(cls, counts: Mapping[str, int]) -> PretokenCounts:
-        """Lay a mapping pre-token -> count end to end, in its order. No pre-token may hold a surrogate."""
-        contents = [pretoken.encode() for pretoken in counts]
-        offsets = np.zeros(len(contents) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, contents), np.int64, len(contents)), out=offsets[1:])
-        return cls(b"".join(contents), offsets, np.fromiter(counts.values(), np.int64, len(counts)))
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def content(self, row: int) -> bytes:
-        """Return the UTF-8 of one pre-token."""
-        return self.data[self.offsets[row] : self.offsets[row + 1]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -107,10 +76,11 @@ def count_text(text: str, options: CountingOptions, name: str = "Pasted text") -
     if not text:
         raise CorpusError("There is no text.", "Type or paste some, or open a file.")
     repaired, joined, replaced = repair_surrogates(text)
-    count = _TextCount(options, lambda: None)
-    count.add(repaired)
-    count.end_document()
-    return count.corpus(name, (), surrogate_notes(joined, replaced))
+    with closing(tally_for(options, PLAIN, None, lambda: None)) as tally:
+        count = TextCount(options, tally, lambda: None)
+        count.add(repaired)
+        count.end_document()
+        return _text_corpus(count, options, name, (), surrogate_notes(joined, replaced))
 
 
 def count_paths(
@@ -118,11 +88,15 @@ def count_paths(
     options: CountingOptions,
     progress: Progress = no_progress,
     should_stop: StopRequested = never_stop,
+    kernel_set: Kernels = PLAIN,
+    threads: int | None = None,
 ) -> Corpus:
     """Count the pre-tokens of files, folders and standard input ("-"), or add up word tables.
 
     progress: told the part of the bytes read, at most ten times a second
     should_stop: asked about every 30 ms
+    kernel_set: compiled ones scan large inputs themselves, plain ones leave all to the `regex` module
+    threads: how many scan at once; None: one for each processor, up to 8. The result does not depend on it.
     Raises CorpusError for what cannot be read, or if text and tables are mixed; OptionError or PatternError
     for options that cannot be followed; Stopped.
     """
@@ -130,7 +104,7 @@ def count_paths(
         raise CorpusError("No file was given.", "Name a text file, a folder or a word table.")
     tables = [path for path in paths if is_word_table(path)]
     if not tables:
-        return _count_files(paths, options, progress, should_stop)
+        return _count_files(paths, options, progress, should_stop, kernel_set, threads)
     if len(tables) < len(paths):
         text = next(path for path in paths if path not in tables)
         raise CorpusError(
@@ -138,6 +112,17 @@ def count_paths(
             "Count them apart, or make both tables or both text.",
         )
     return _add_tables([Path(path) for path in tables], options, progress, should_stop)
+
+
+def bytes_to_scan(paths: Sequence[str | Path], options: CountingOptions) -> int:
+    """Return how many bytes compiled scanners would count; 0 if they would count none.
+
+    Raises CorpusError for paths that do not exist.
+    """
+    if rule_for(options) is None or any(is_word_table(path) for path in paths):
+        return 0
+    sources, _ = find_sources(paths)
+    return sum(source.size for source in sources)
 
 
 def count_words(counts: Mapping[str, int], name: str) -> Corpus:
@@ -153,147 +138,6 @@ def worked_example() -> Corpus:
     counted = count_words({"low": 5, "lower": 2, "newest": 6, "widest": 3}, "Worked example")
     # Words that were not trained on, and characters that the base lacks.
     return replace(counted, excerpt="lowest newer, slower")
-
-
-def _count_piece(counts: Counter[str], pretokenizer: Pretokenizer, piece: str, by_line: bool) -> Iterator[None]:
-    """Add the pre-tokens of a piece of text to the counts; yields now and then, so that Stop can be asked.
-
-    This is the inner loop of counting: whatever is faster replaces it here, and nowhere else.
-    """
-    for batch in pretokenizer.batches(piece, by_line):
-        counts.update(batch)
-        yield
-
-
-class _TextCount:
-    """Counts text that comes in pieces, document by document, as if each were handed over whole.
-
-    A piece goes through three stages, each of which holds back what it cannot decide yet: special tokens are
-    cut out, the text between them is normalized, and that is pretokenized.
-    check_stop: called between pieces; raises Stopped if the user wants that
-    """
-
-    def __init__(self, options: CountingOptions, check_stop: Callable[[], None]) -> None:
-        check_normalizations(options.normalize)
-        if options.documents not in ("file", "line"):
-            raise OptionError(f"There are no documents named {options.documents!r}.", "Choose file or line.")
-        self._options = options
-        self._check_stop = check_stop
-        self._pretokenizer = pretokenizer_for(options)
-        self._by_line = options.documents == "line"
-        specials = options.special_tokens
-        if self._by_line:
-            # A line ends at its first newline, so no special token reaches beyond one.
-            specials = tuple(token for token in specials if "\n" not in token[:-1])
-        self._special_cutter = SpecialTokenCutter(specials)
-        self._unnormalized = CutBuffer(last_normalization_cut)
-        self._uncut = CutBuffer(_last_line_end if self._by_line else self._pretokenizer.last_cut)
-        self._counts: Counter[str] = Counter()
-        self._n_bytes = 0
-        self._n_characters = 0
-        self._n_handed = 0  # characters that the pretokenizer was given
-        self._n_specials = 0
-        self._saw_ink = False  # something other than white space
-        self._beginning = ""
-
-    def add(self, text: str) -> None:
-        """Count the next text of the document."""
-        for start in range(0, len(text), PIECE_CHARACTERS):
-            piece = text[start : start + PIECE_CHARACTERS]
-            if len(self._beginning) <= EXCERPT_CHARACTERS:
-                self._beginning += piece[: 2 * EXCERPT_CHARACTERS]
-            self._n_characters += len(piece)
-            self._n_bytes += len(piece) if piece.isascii() else len(piece.encode())
-            self._saw_ink = self._saw_ink or not piece.isspace()
-            for segment in self._special_cutter.add(piece):
-                self._add_segment(segment.text, segment.is_special)
-            self._check_stop()
-
-    def end_document(self) -> None:
-        """Count what was held back; the next text belongs to another document."""
-        for segment in self._special_cutter.add("", final=True):
-            self._add_segment(segment.text, segment.is_special)
-        self._end_segment()
-
-    def _add_segment(self, text: str, is_special: bool) -> None:
-        if is_special:
-            self._end_segment()
-            self._n_specials += 1
-        elif self._options.normalize:
-            self._pretokenize(self._uncut.add(self._normalized(self._unnormalized.add(text))))
-        else:
-            self._pretokenize(self._uncut.add(text))
-
-    def _end_segment(self) -> None:
-        if self._options.normalize:
-            self._pretokenize(self._uncut.add(self._normalized(self._unnormalized.rest())))
-        self._pretokenize(self._uncut.rest())
-
-    def _normalized(self, text: str) -> str:
-        return normalize(text, self._options.normalize)
-
-    def _pretokenize(self, text: str) -> None:
-        if not text:
-            return
-        self._n_handed += len(text)
-        for _ in _count_piece(self._counts, self._pretokenizer, text, self._by_line):
-            self._check_stop()
-
-    def corpus(self, name: str, sources: tuple[str, ...], notes: Sequence[str]) -> Corpus:
-        """Return what was counted; the notes of counting follow those given.
-
-        Raises PatternError if a user's pattern matched nothing of a text that is not all white space.
-        """
-        n_empty = self._counts.pop("", 0)
-        n_pretokens = self._counts.total()
-        pattern = self._options.pattern
-        if pattern is not None and self._saw_ink and self._n_handed and not n_pretokens:
-            raise PatternError(
-                f"The pattern {shortened(pattern)} matches nothing in {name}.", r"Try \S+, which matches every word."
-            )
-        return Corpus(
-            name=name,
-            sources=sources,
-            counting=self._options,
-            is_table=False,
-            pretokens=PretokenCounts.from_counter(self._counts),
-            n_bytes=self._n_bytes,
-            n_characters=self._n_characters,
-            n_pretokens=n_pretokens,
-            notes=(*notes, *self._notes(n_empty)),
-            excerpt=_excerpt(self._beginning),
-        )
-
-    def _notes(self, n_empty: int) -> Iterator[str]:
-        if self._n_specials:
-            yield f"Special tokens that were cut out before counting: {self._n_specials:,}."
-        if n_empty:
-            yield f"Empty matches of the pattern, which count as no pre-token: {n_empty:,}."
-        dropped = self._n_handed - sum(len(pretoken) * count for pretoken, count in self._counts.items())
-        if dropped:
-            share = f"{dropped:,} of {self._n_handed:,} characters ({dropped / self._n_handed:.1%})"
-            if self._options.pattern is not None:
-                yield f"The pattern leaves {share} uncovered: they were dropped."
-            else:
-                yield f"White space between words was dropped: {share}."
-        if not self._saw_ink:
-            yield "The text is white space only, so there is no word to merge or to encode."
-        if not self._counts:
-            yield "There is no pre-token, so there is nothing to merge."
-
-
-def _excerpt(beginning: str) -> str:
-    """Cut the beginning of a text to EXCERPT_CHARACTERS, after a whole word if there is one."""
-    text = beginning.lstrip()
-    if len(text) <= EXCERPT_CHARACTERS:
-        return text
-    cut = text[:EXCERPT_CHARACTERS]
-    words, _, _ = cut.rpartition(" ")
-    return words or cut
-
-
-def _last_line_end(text: str) -> int:
-    return text.rfind("\n") + 1
 
 
 class _Watch:
@@ -319,31 +163,86 @@ class _Watch:
 
 
 def _count_files(
-    paths: Sequence[str | Path], options: CountingOptions, progress: Progress, should_stop: StopRequested
+    paths: Sequence[str | Path],
+    options: CountingOptions,
+    progress: Progress,
+    should_stop: StopRequested,
+    kernel_set: Kernels,
+    threads: int | None,
 ) -> Corpus:
     sources, notes = find_sources(paths)
-    watch = _Watch(progress, should_stop, sum(source.size for source in sources))
+    total = sum(source.size for source in sources)
+    is_large = total >= WORTH_SCANNING or any(source.path is None for source in sources)
+    watch = _Watch(progress, should_stop, total)
     log = ReadingLog()
     doing = ""
     done = 0
-    count = _TextCount(options, lambda: watch.check(done + log.bytes_read, doing))
-    n_read = 0
-    for source in sources:
-        log = ReadingLog()
-        doing = f"Counting {source.path.name if source.path else source.name}"
-        has_text = False
-        for piece in read_source(source, log):
-            has_text = has_text or bool(piece.text)
-            count.add(piece.text)
-            if piece.ends_document:
-                count.end_document()
-        n_read += has_text
-        done += log.bytes_read
-        notes += log.notes
-    if not n_read:
-        raise CorpusError(f"{_name_of(paths)} holds no text files.", "Give a file or folder with text in it.")
+
+    def check_stop() -> None:
+        watch.check(done + log.bytes_read, doing)
+
+    with closing(tally_for(options, kernel_set if is_large else PLAIN, threads, check_stop)) as tally:
+        count = TextCount(options, tally, check_stop)
+        n_read = 0
+        for source in sources:
+            log = ReadingLog()
+            doing = f"Counting {source.path.name if source.path else source.name}"
+            n_read += _count_source(count, source, log)
+            done += log.bytes_read
+            notes += log.notes
+        if not n_read:
+            raise CorpusError(f"{_name_of(paths)} holds no text files.", "Give a file or folder with text in it.")
+        corpus = _text_corpus(count, options, _name_of(paths), tuple(map(str, paths)), notes)
     progress(1.0, doing)
-    return count.corpus(_name_of(paths), tuple(map(str, paths)), notes)
+    return corpus
+
+
+def _count_source(count: TextCount, source: TextSource, log: ReadingLog) -> bool:
+    """Count one source, as bytes as far as that goes and the rest as text; tells whether there was any text."""
+
+    def report(n_bytes: int) -> None:
+        log.bytes_read = n_bytes
+
+    mapped = map_text(source) if count.takes_bytes else None
+    n_counted = count.add_mapped(mapped, report) if mapped is not None else 0
+    if mapped is not None and n_counted == len(mapped.data):
+        return True
+    has_text = n_counted > 0
+    for piece in _without_beginning(read_source(source, log), n_counted):
+        has_text = has_text or bool(piece.text)
+        count.add(piece.text)
+        if piece.ends_document:
+            count.end_document()
+    return has_text
+
+
+def _without_beginning(pieces: Iterator[Piece], n_bytes: int) -> Iterator[Piece]:
+    """Drop the first bytes, in UTF-8, of the pieces' text; they end with a character."""
+    for piece in pieces:
+        if n_bytes:
+            content = piece.text.encode()
+            piece = piece._replace(text=content[n_bytes:].decode())
+            n_bytes = max(0, n_bytes - len(content))
+        yield piece
+
+
+def _text_corpus(
+    count: TextCount, options: CountingOptions, name: str, sources: tuple[str, ...], notes: Sequence[str]
+) -> Corpus:
+    """Return what was counted; the notes of counting follow those given. Raises PatternError as finish() does."""
+    pretokens, notes_on_counts = count.finish(name)
+    return Corpus(
+        name=name,
+        sources=sources,
+        counting=options,
+        is_table=False,
+        pretokens=pretokens,
+        n_bytes=count.n_bytes,
+        n_characters=count.n_characters,
+        n_pretokens=int(pretokens.counts.sum()),
+        notes=(*notes, *notes_on_counts),
+        excerpt=count.excerpt,
+    )
 
 
 def _add_tables(
@@ -399,7 +298,7 @@ def _table_corpus(
         n_characters=sum(n_characters * count for _, n_characters, count in sizes),
         n_pretokens=sum(repaired_counts.values()),
         notes=(*notes, *surrogate_notes(joined, replaced)),
-        excerpt=_excerpt(" ".join(islice(repaired_counts, EXCERPT_WORDS))),
+        excerpt=excerpt_of(" ".join(islice(repaired_counts, EXCERPT_WORDS))),
     )
 
 

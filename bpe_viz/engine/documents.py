@@ -159,6 +159,15 @@ def _suffix(source: TextSource) -> str:
     return path.suffix.lower()
 
 
+def is_plain_file(source: TextSource) -> bool:
+    """Tell whether the bytes of a source are those of one text, neither compressed nor a table of texts."""
+    return (
+        source.path is not None
+        and _suffix(source) not in (".parquet", ".jsonl")
+        and (source.path.suffix.lower() != ".gz" and source.path.is_file())
+    )
+
+
 def read_text(path: Path) -> tuple[str, list[str]]:
     """Return the whole text of a file, decompressed and decoded, and notes on what was handled.
 

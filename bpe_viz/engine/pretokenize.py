@@ -37,6 +37,15 @@ _SPACE_EDGE = r"(?r)(?<=\s)"
 _LINE_EDGE = r"(?r)(?<=\n)"
 
 
+def _gpt4_pattern(digits: int) -> str:
+    """Return the pattern of cl100k, which others took over; digits: how many a number has at most."""
+    number = r"\p{N}" if digits == 1 else rf"\p{{N}}{{1,{digits}}}"
+    return (
+        rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{number}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+
+
 @dataclass(frozen=True)
 class Pretokenizer:
     """One way to cut text into pre-tokens.
@@ -140,6 +149,21 @@ class Pretokenizer:
             after_empty = batch[-1].start() == position
 
 
+_FIRST_ASSIGNED_IN = {17: "\u088f", 16: "\u1c89", 15: "\U0001b132", 14: "\u0870"}
+
+
+def unicode_version() -> int:
+    """Return the Unicode version of letters, numbers and white space here, which is that of the `regex` module.
+
+    That module does not say; a version is told by characters that it was the first to assign.
+    """
+    found = (version for version, sign in _FIRST_ASSIGNED_IN.items() if not regex.match(r"\p{Cn}", sign))
+    return next(found, 13)
+
+
+_LETTERS = f"Letters and numbers are those of Unicode {unicode_version()}."
+
+
 def _pretokenizers(*entries: Pretokenizer) -> Mapping[str, Pretokenizer]:
     return MappingProxyType({entry.name: entry for entry in entries})
 
@@ -167,19 +191,16 @@ PRETOKENIZERS: Mapping[str, Pretokenizer] = _pretokenizers(
         # Source: openai/gpt-2, src/encoder.py.
         pattern=r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
         lossless=True,
-        description="Words with the space before them, numbers, punctuation, English contractions.",
+        description=f"Words with the space before them, numbers, punctuation, English contractions. {_LETTERS}",
     ),
     Pretokenizer(
         name="cl100k",
         title="GPT-4 (cl100k)",
         # Source: tiktoken 0.3, tiktoken_ext/openai_public.py. Later ones rewrote it for speed, which
         # cuts a line end followed by white space differently at the end of a text.
-        pattern=(
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-        ),
+        pattern=_gpt4_pattern(digits=3),
         lossless=True,
-        description="As GPT-2, with numbers in groups of three digits and line ends kept together.",
+        description=f"As GPT-2, with numbers in groups of three digits and line ends kept together. {_LETTERS}",
     ),
     Pretokenizer(
         name="o200k",
@@ -193,7 +214,23 @@ PRETOKENIZERS: Mapping[str, Pretokenizer] = _pretokenizers(
             r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
         ),
         lossless=True,
-        description="As GPT-4, with capital letters starting a word and combining marks kept with letters.",
+        description=f"As GPT-4, with capital letters starting a word and combining marks kept with letters. {_LETTERS}",
+    ),
+    Pretokenizer(
+        name="llama3",
+        title="Llama 3",
+        # Source: meta-llama/llama3, llama/tokenizer.py.
+        pattern=_gpt4_pattern(digits=3),
+        lossless=True,
+        description=f"As GPT-4. {_LETTERS}",
+    ),
+    Pretokenizer(
+        name="qwen2",
+        title="Qwen 2",
+        # Source: Hugging Face transformers, models/qwen2/tokenization_qwen2.py.
+        pattern=_gpt4_pattern(digits=1),
+        lossless=True,
+        description=f"As GPT-4, with every digit apart. {_LETTERS}",
     ),
 )
 """All named pretokenizers, in the order that people see them; one entry adds one."""

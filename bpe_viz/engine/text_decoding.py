@@ -16,7 +16,7 @@ import regex
 
 from bpe_viz.errors import CorpusError
 
-_SAMPLE = 1 << 16
+HEAD_BYTES = _SAMPLE = 1 << 16
 """Bytes that are looked at to guess an encoding."""
 
 _CONTEXT = 200
@@ -72,6 +72,15 @@ _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 
 class NotTextError(CorpusError):
     """A file that is no text, found out before any of it was handed out."""
+
+
+def starts_as_utf8(head: bytes) -> bool:
+    """Tell whether TextDecoder surely starts a source without a note, as UTF-8; head: its first HEAD_BYTES."""
+    if head.startswith(tuple(mark for mark, _ in _MARKS)):
+        return False
+    # Of a longer source of odd length this may say no where TextDecoder says yes, never the other way round.
+    wide, _ = _wide_without_mark(head[:_SAMPLE], has_part=len(head) % 2 == 1)
+    return not wide
 
 
 class TextDecoder:

@@ -166,7 +166,9 @@ def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
     ours = from_library(written)
     behavior, invert = step.get("behavior"), bool(step.get("invert", False))
     if behavior == "Isolated":
-        named = {entry.pattern or LINES: name for name, entry in PRETOKENIZERS.items() if entry.lossless}
+        # Backwards: of two names for one pattern the first is kept.
+        entries = reversed(list(PRETOKENIZERS.values()))
+        named = {entry.pattern or LINES: entry.name for entry in entries if entry.lossless}
         if written in named:
             pipeline.pretokenizer = named[written]
             return

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import threading
+import time
 
 from PySide6.QtCore import QObject
 
 from bpe_viz.engine import compiled
 from bpe_viz.engine.compiled import LARGE, PLAIN, SMALL, Kernels
+from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING
+from bpe_viz.engine.types import Progress, StopRequested
 from bpe_viz.errors import Stopped
 from bpe_viz.gui.jobs import Job
 
+_SECONDS_BETWEEN_LOOKS = 0.03
 _SECONDS_TO_COMPILE = 40  # what progress is shown against, once in the life of an installation
 
 
@@ -31,16 +35,23 @@ class KernelChoice(QObject):
                 self._compiling = compiled.start_filling_cache()
 
     def for_size(self, n_cells: int, job: Job) -> Kernels:
-        """Return the kernels to use. Runs in a lane; may wait for the compilation, with progress.
+        """Return the kernels to train with. Runs in a lane; may wait for the compilation, with progress.
 
         Raises Stopped: going on with plain kernels would hold the lane for as long as the corpus is large.
         """
-        if n_cells <= SMALL:
+        return self._choose(n_cells > SMALL, n_cells > LARGE, job.report, job.should_stop)
+
+    def for_bytes(self, n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
+        """Return the kernels to count with, as for_size does; n_bytes: how much they would scan."""
+        return self._choose(n_bytes >= WORTH_SCANNING, n_bytes >= WORTH_COMPILING, progress, should_stop)
+
+    def _choose(self, is_worth_it: bool, may_wait: bool, progress: Progress, should_stop: StopRequested) -> Kernels:
+        if not is_worth_it:
             return PLAIN
         if self._loaded is None:
             self.prepare()
-            if n_cells > LARGE:
-                self._wait(job)
+            if may_wait:
+                self._wait(progress, should_stop)
             if compiled.is_ready():
                 self._loaded = compiled.load()
         return self._loaded or PLAIN
@@ -53,11 +64,12 @@ class KernelChoice(QObject):
         """Leave a compilation that still runs: it ends by itself and serves the next start."""
         self._compiling = None
 
-    def _wait(self, job: Job) -> None:
+    def _wait(self, progress: Progress, should_stop: StopRequested) -> None:
         waited = 0.0
         while self._compiling is not None and self._compiling.poll() is None:
             share = min(0.99, waited / _SECONDS_TO_COMPILE)
-            job.report(share, "Compiling the trainer (only on the first run)")
-            if job.wait(0.1):
+            progress(share, "Compiling the kernels (only on the first run)")
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            if should_stop():
                 raise Stopped
-            waited += 0.1
+            waited += _SECONDS_BETWEEN_LOOKS

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bpe_viz.engine.corpus import Corpus, count_paths, count_text, is_word_table, worked_example
+from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.corpus import Corpus, bytes_to_scan, count_paths, count_text, is_word_table, worked_example
 from bpe_viz.engine.types import CountingOptions, Options, Progress, StopRequested, TrainingOptions
 from bpe_viz.errors import CorpusError
 from bpe_viz.formats import detect_format
@@ -15,6 +16,15 @@ WORKED_EXAMPLE_OPTIONS = Options(CountingOptions(pretokenizer="none"), TrainingO
 """Sennrich et al. 2016 learn from these four words; seven merges make the last whole word of them."""
 
 TEXT_OPTIONS = Options()
+
+
+KernelsFor = Callable[[int, Progress, StopRequested], Kernels]
+"""Chooses kernels by how many bytes they would scan; may wait for them, with progress and Stop."""
+
+
+def plain_kernels(n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
+    """Choose plain kernels, whatever the size."""
+    return PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +40,13 @@ class Source:
     options: Options
     pasted: str | None = None
 
-    def count(self, options: Options, progress: Progress, should_stop: StopRequested) -> Corpus:
+    def count(
+        self, options: Options, progress: Progress, should_stop: StopRequested, kernels_for: KernelsFor = plain_kernels
+    ) -> Corpus:
         """Count the pre-tokens. Runs in the training lane. Raises BpeVizError."""
         if self.paths:
-            return count_paths(self.paths, options.counting, progress, should_stop)
+            kernel_set = kernels_for(bytes_to_scan(self.paths, options.counting), progress, should_stop)
+            return count_paths(self.paths, options.counting, progress, should_stop, kernel_set)
         if self.pasted is not None:
             return count_text(self.pasted, options.counting)
         return worked_example()

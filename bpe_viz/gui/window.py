@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Slot
@@ -111,7 +112,8 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
-        self.workspace.open(source.count, options, source.name)
+        count = partial(source.count, kernels_for=self.workspace.kernels_to_count)
+        self.workspace.open(count, options, source.name)
 
     def open_paths(self, paths: Sequence[Path]) -> None:
         """Train on files or folders; says so in the message bar if they cannot be opened."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.row_order import SortBy
@@ -649,6 +650,10 @@ class Workspace(QObject):
             self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges.", *notes)))
 
         self._query_lane.submit("save", work, done, self.failed.emit)
+
+    def kernels_to_count(self, n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
+        """Return the kernels to count so many bytes with. Runs in the training lane; may wait for them."""
+        return self._kernels.for_bytes(n_bytes, progress, should_stop)
 
     def prepare_kernels(self) -> None:
         """Have the kernels compiled in another process, unless that was done before."""

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_viz.engine import corpus as corpus_module
-from bpe_viz.engine import documents
+from bpe_viz.engine import documents, text_counting
 from bpe_viz.engine.corpus import count_paths, count_text, count_words, is_word_table, worked_example
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for, split_lines
 from bpe_viz.engine.segments import cut_special_tokens, normalize
@@ -55,7 +54,7 @@ def test_counting_in_pieces_equals_counting_by_definition(
     options = CountingOptions(pretokenizer, pattern, normalize, special_tokens, documents)
     expected = naive_counts(text, options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus_module, "PIECE_CHARACTERS", piece)
+        patch.setattr(text_counting, "PIECE_CHARACTERS", piece)
         corpus = count_text(text, options)
     assert list(counted(corpus).items()) == list(expected.items())  # first-seen order too
     assert corpus.n_pretokens == expected.total()
