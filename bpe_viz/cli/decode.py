@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from bpe_viz.cli.inputs import STDIN, open_tokenizer
+from bpe_viz.cli.inputs import STDIN, open_vocabulary
 from bpe_viz.cli.terminal import print_result, say
 
 
@@ -25,7 +25,7 @@ def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
     Example: bpe-viz decode novel.json 13 11
     """
     numbers = _numbers(sys.stdin.read().split() if ids == (STDIN,) else ids)
-    decoding = open_tokenizer(tokenizer).decode(numbers)
+    decoding = open_vocabulary(tokenizer).decode(numbers)
     print_result(decoding.text)
     if decoding.unknown:
         unknown = ", ".join(map(str, dict.fromkeys(decoding.unknown)))

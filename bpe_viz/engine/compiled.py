@@ -139,8 +139,9 @@ def _compiled_twin(plain: ModuleType, kernel_set: Kernels) -> ModuleType:
 
 def fill_cache() -> None:
     """Compile every kernel that training and seeking call, for the very types they are called with."""
-    from bpe_viz.engine.boundaries import LONG, BoundaryRanks, MergeRanks
+    from bpe_viz.engine.boundaries import LONG, BoundaryRanks
     from bpe_viz.engine.corpus import worked_example
+    from bpe_viz.engine.merge_ranks import MergeRanks
     from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.trainer import Trainer
     from bpe_viz.engine.types import TrainingOptions

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
 from bpe_viz.engine.timeline import Reader, Timeline
 from bpe_viz.engine.tokenizer import Decoding, Tokenizer
@@ -116,7 +117,7 @@ class Workspace(QObject):
         self._training: _Training | None = None
         self._reader: Reader | None = None
         self._row_order: RowOrder | None = None
-        self._boundaries: BoundaryRanks | None = None
+        self._boundaries: BoundaryRanks[MergeRanks] | None = None
         self.frame: Frame | None = None
         self.rows = Rows(np.empty(0, dtype=np.int32), 0)
         self.encoded: EncodedText | None = None
