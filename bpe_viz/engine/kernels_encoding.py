@@ -3,9 +3,9 @@
 Plain Python over flat arrays, like kernels.py, and run in the same two ways.
 
 The words used below
-    key     tells pre-tokens apart: two numbers. Up to SHORT_BYTES bytes they hold the bytes themselves and their number,
-            so equal keys are equal pre-tokens; of a longer pre-token they hold a hash and the number of bytes, and the
-            bytes are compared.
+    key     tells pre-tokens apart: two numbers. Up to SHORT_BYTES bytes they hold the bytes themselves and their
+            number, so equal keys are equal pre-tokens; of a longer pre-token they hold a hash and the number of bytes,
+            and the bytes are compared.
     bucket  WAYS entries side by side, in one or two cache lines. A key is looked for in one bucket only; when that is
             full the oldest entry goes. So memory is bounded, and what is met often comes back at once.
     entry   four int64: the two numbers of the key (the second is 0 in an empty entry), then what it stands for: up to
@@ -37,8 +37,8 @@ SCANNED = 48
 NO_RANK = 2**31 - 1
 NO_TOKEN = -1
 
-# Numbers stay below 2**63 after masking, and masking keeps the low bits alone, which are the same whether a product wraps
-# (compiled) or grows (plain).
+# Numbers stay below 2**63 after masking, and masking keeps the low bits alone, which are the same whether a product
+# wraps (compiled) or grows (plain).
 _56_BITS = (1 << 56) - 1
 _62_BITS = (1 << 62) - 1
 _31_BITS = (1 << 31) - 1
@@ -55,6 +55,8 @@ class Merges(NamedTuple):
     symbol_of_byte: (256,) int32, base symbols
     pair_of_bases: (65536,) int32, the rank of each two base symbols, left * 256 + right, or NO_RANK
     table: the pairs and their ranks, see kernels.fill_pair_table
+    may_merge: (bits / 8,) uint8, a bit for each of as many hashes of pairs, a power of two: where it is not set no such
+           pair is in the table. Most pairs do not merge, and this small array spares the way to the large one.
     ids: (symbols,) int32, token ids
     whole: (size,) int32, a hash table of the symbols that are taken whole, NO_TOKEN where empty; size is a power of
            two, or 0 if none is
@@ -64,6 +66,7 @@ class Merges(NamedTuple):
     symbol_of_byte: Array
     pair_of_bases: Array
     table: Array
+    may_merge: Array
     ids: Array
     whole: Array
     content: Array
@@ -117,10 +120,10 @@ def encode_spans(
         place = (_mixed(first, second) & (n_buckets - 1)) * (WAYS * WORDS)
         found = -1
         for candidate in range(place, place + WAYS * WORDS, WORDS):
-            if entry[candidate + 1] == second and entry[candidate] == first:
-                if n <= SHORT_BYTES or _same_bytes(cache.text, entry[candidate + 2] >> 31, text, at, n):
-                    found = candidate
-                    break
+            has_key = entry[candidate + 1] == second and entry[candidate] == first
+            if has_key and (n <= SHORT_BYTES or _same_bytes(cache.text, entry[candidate + 2] >> 31, text, at, n)):
+                found = candidate
+                break
         if found < 0:
             fresh = _merge(text, at, n, first, second, merges, scratch, out, used)
             if n <= LONGEST_KEPT:
@@ -179,7 +182,7 @@ def _mixed(first: int, second: int) -> int:
 
 
 def _same_bytes(kept: Array, kept_at: int, text: Array, at: int, n: int) -> bool:
-    for i in range(n):
+    for i in range(n):  # noqa: SIM110  # Numba compiles no generator expression
         if kept[kept_at + i] != text[at + i]:
             return False
     return True
@@ -278,8 +281,22 @@ def _merge_by_scanning(n: int, merges: Merges, scratch: Scratch) -> int:
 
 
 def _rank_of(merges: Merges, left: int, right: int) -> int:
+    bit = _bit_of(merges.may_merge, left, right)
+    if not merges.may_merge[bit >> 3] >> (bit & 7) & 1:
+        return NO_RANK
     found = find_pair(merges.table, left, right)
     return NO_RANK if found < 0 else found
+
+
+def _bit_of(may_merge: Array, left: int, right: int) -> int:
+    return (left * 0x9E3779B1 + right * 0x85EBCA77) >> 9 & (len(may_merge) * 8 - 1)
+
+
+def fill_may_merge(may_merge: Array, left: Array, right: Array) -> None:
+    """Set the bits of pairs: see Merges. left, right: (pairs,) int32."""
+    for i in range(len(left)):
+        bit = _bit_of(may_merge, left[i], right[i])
+        may_merge[bit >> 3] |= 1 << (bit & 7)
 
 
 def _find_whole(merges: Merges, text: Array, at: int, n: int, first: int, second: int) -> int:

@@ -18,7 +18,7 @@ from bpe_viz.engine.boundaries import STANDS, BoundaryRanks, tokens_between
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.segments import cut_special_tokens, normalize
 from bpe_viz.engine.symbols import GAP
-from bpe_viz.engine.types import EncodedToken, Encoding
+from bpe_viz.engine.types import EncodedToken, EncodingDetails
 from bpe_viz.errors import OptionError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class EncodedText:
         tokens = len(self.symbols) - int((self.symbols == GAP).sum())
         return tokens - np.concatenate(([0], np.cumsum(fallen)))
 
-    def encoding(self, position: int) -> Encoding:
+    def encoding(self, position: int) -> EncodingDetails:
         """Return the tokens after `position` merges as plain values."""
         tokens = self.at(position)
         begins = np.where(self.part[tokens.first] == 0, tokens.start, -1).tolist()
@@ -108,7 +108,7 @@ class EncodedText:
         content_from = self.content_start[tokens.first].tolist()
         content_to = self.content_start[tokens.last + 1].tolist() if len(tokens) else []
         gaps = int((tokens.ids == GAP).sum())
-        return Encoding(
+        return EncodingDetails(
             tokens=tuple(
                 EncodedToken(
                     id=None if token_id == GAP else token_id,

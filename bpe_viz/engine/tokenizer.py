@@ -17,6 +17,7 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair
 from bpe_viz.errors import FormatError
 
 if TYPE_CHECKING:
+    from bpe_viz.engine.quick_ids import QuickIds
     from bpe_viz.engine.timeline import Timeline
 
 SpecialText = Literal["allow", "text", "error"]
@@ -89,6 +90,7 @@ class Tokenizer:
         self.notes: tuple[str, ...] = ()
         self.special_ids = self._number_specials() if special_ids is None else special_ids
         self._symbol_of_id: dict[int, int] | None = None
+        self._quick: QuickIds | None = None
 
     @classmethod
     def from_timeline(
@@ -161,6 +163,7 @@ class Tokenizer:
         if not 0 <= position <= self.n_merges:
             raise IndexError(f"position {position} is outside 0 to {self.n_merges}")
         other.position = position
+        other._quick = None
         return other
 
     @property
@@ -228,8 +231,27 @@ class Tokenizer:
         return lay_out(self, self._boundaries, text, special_text)
 
     def encode(self, text: str, special_text: SpecialText = "allow") -> Encoding:
-        """Encode a text at this tokenizer's position."""
-        return self.lay_out(text, special_text).encoding(self.position)
+        """Encode a text at this tokenizer's position; what else is to be said of it is worked out when asked for.
+
+        Raises BpeVizError for special text that is to be an error.
+        """
+        return Encoding(
+            self.encode_ids(text, special_text), lambda: self.lay_out(text, special_text).encoding(self.position)
+        )
+
+    def encode_ids(self, text: str, special_text: SpecialText = "allow") -> list[int]:
+        """Return the ids of a text, gaps left out: the quickest way for a sentence, which compiles nothing.
+
+        Raises BpeVizError for special text that is to be an error.
+        """
+        if special_text != "allow":
+            details = self.lay_out(text, special_text).encoding(self.position)
+            return [token.id for token in details.tokens if token.id is not None]
+        if self._quick is None:
+            from bpe_viz.engine.quick_ids import QuickIds
+
+            self._quick = QuickIds(self)
+        return self._quick.of(text)
 
     def symbols_of(self, content: bytes, position: int) -> list[int]:
         """Return the symbols of one pre-token (UTF-8), taken as it is, after `position` merges."""
@@ -237,9 +259,9 @@ class Tokenizer:
 
     def encode_pretoken(self, content: bytes) -> list[int | None]:
         """Encode one pre-token (UTF-8), taken as it is; None for a gap."""
-        ids, _ = self._boundaries.of(content, self.position).at(self.position)
         unknown = self.special_ids.get(self.unknown) if self.unknown is not None else None
-        return [unknown if symbol < 0 else self.id_of(symbol) for symbol in ids.tolist()]
+        symbols = self.symbols_of(content, self.position)
+        return [unknown if symbol < 0 else self.id_of(symbol) for symbol in symbols]
 
     def decode(self, ids: Sequence[int]) -> Decoding:
         """Join the tokens' bytes and read them as UTF-8, invalid bytes as U+FFFD.
