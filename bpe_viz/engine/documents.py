@@ -158,12 +158,19 @@ def read_text(path: Path) -> tuple[str, list[str]]:
 
     Raises CorpusError if it cannot be read, is no text, or is empty.
     """
-    source = TextSource(path, str(path), _size(path))
     log = ReadingLog()
-    text = "".join(piece.text for piece in _text_pieces(source, log))
-    if not text:
+    return "".join(read_text_parts(path, log)), log.notes
+
+
+def read_text_parts(path: Path, log: ReadingLog) -> Iterator[str]:
+    """Yield what `read_text` returns in parts of about BLOCK_BYTES, none empty; notes go to the log."""
+    source = TextSource(path, str(path), _size(path))
+    has_text = False
+    for text in _decoded(source, log):
+        has_text = True
+        yield text
+    if not has_text:
         raise CorpusError(f"{source.name} is empty.", "Give a file with some text in it.")
-    return text, log.notes
 
 
 def _blocks(source: TextSource, log: ReadingLog) -> Iterator[bytes]:

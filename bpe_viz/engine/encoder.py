@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_encoding
 from bpe_viz.engine.boundaries import pair_table
-from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.kernels_encoding import (
     NO_RANK,
     NO_TOKEN,
@@ -44,7 +44,7 @@ PIECE_BYTES = 1 << 20
 """About how much text is encoded at once: some 20 ms, so that Stop and progress are felt at once."""
 
 BUCKETS = 1 << 18
-"""Of the memory of pre-tokens: with WAYS entries of 32 bytes each 32 MB a thread; half of it costs a quarter of speed."""
+"""Of the memory of pre-tokens: WAYS entries of 32 bytes each are 32 MB a thread; half of it costs a quarter of the speed."""
 
 KEPT_BYTES = 1 << 23
 _WINDOW = 1 << 12
@@ -54,10 +54,11 @@ class Encoder:
     """Encodes at one tokenizer's position. One thread calls it; it starts threads of its own."""
 
     def __init__(
-        self, tokenizer: Tokenizer, kernel_set: Kernels = PLAIN, threads: int = 1, buckets: int = BUCKETS
+        self, tokenizer: Tokenizer, kernel_set: Kernels | None = None, threads: int = 1, buckets: int = BUCKETS
     ) -> None:
         """Lay the merges out for the kernels.
 
+        kernel_set: None: none, which is quicker than plain ones
         threads: at most so many at once, each with a memory of its own
         buckets: a power of two, the size of each memory
         """
@@ -66,9 +67,9 @@ class Encoder:
         self._threads = max(1, threads)
         self._workers: SimpleQueue[_Worker] = SimpleQueue()
         runs_in_arrays = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
-        merges = merges_of(tokenizer, kernel_set) if runs_in_arrays else None
+        merges = merges_of(tokenizer, kernel_set) if runs_in_arrays and kernel_set is not None else None
         for _ in range(self._threads):
-            if merges is None:
+            if merges is None or kernel_set is None:
                 self._workers.put(_PretokenWorker(tokenizer))
             else:
                 self._workers.put(_ArrayWorker(merges, kernel_set, buckets))
@@ -240,7 +241,7 @@ class _Worker:
 
 
 class _PretokenWorker(_Worker):
-    """For a base that the kernels do not know: characters, or a marker. Gaps have no id."""
+    """Without kernels, and for a base that they do not know: characters, or a marker. Gaps have no id."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer

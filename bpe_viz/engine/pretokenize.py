@@ -24,7 +24,8 @@ PATTERN_SECONDS = 10.0
 MATCHES_A_BATCH = 1024
 """After so many matches of a user's pattern the clock starts anew and Stop is asked."""
 
-_LINE = r"[^\n]*\n|[^\n]+"
+LINES = r"[^\n]*\n|[^\n]+"
+"""Matches each line with its line end, as the pretokenizer `none` cuts."""
 
 # The last place in a text where a pattern of the GPT-2 family always ends a match, whatever follows:
 # no alternative of theirs continues from a non-space to a space, nor from a letter or digit to any white
@@ -58,7 +59,7 @@ class Pretokenizer:
 
     @cached_property
     def _compiled(self) -> Pattern[str]:
-        return _compile(_LINE if self.pattern is None else self.pattern)
+        return _compile(LINES if self.pattern is None else self.pattern)
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of a text in order, empty matches left out.

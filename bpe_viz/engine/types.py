@@ -250,6 +250,15 @@ class Encoding:
         self._work_out = work_out
         self._details: EncodingDetails | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Encoding) and self.ids == other.ids and self.details == other.details
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.ids))
+
+    def __repr__(self) -> str:
+        return f"Encoding({self.ids})"
+
     @property
     def details(self) -> EncodingDetails:
         """Worked out at the first call: offsets cost ten times what ids do."""

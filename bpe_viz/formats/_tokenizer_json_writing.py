@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
@@ -194,10 +194,6 @@ def _split(counting: CountingOptions) -> Json:
         "behavior": "Isolated" if covers else "Removed",
         "invert": not covers,
     }
-
-
-LINES = r"[^\n]*\n|[^\n]+"
-"""Matches each line with its line end, as the pretokenizer `none` cuts."""
 
 
 def split_off_unknown(letters: Sequence[str]) -> Json:
