@@ -1,4 +1,4 @@
-"""Encoding in bulk: the same ids whatever the pieces, the threads and what is remembered; and as tiktoken gives them."""
+"""Encoding in bulk: the ids of tiktoken, whatever the pieces, the threads and what is remembered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions
 from bpe_viz.errors import Stopped
 
-any_text = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80)
+# Letters that are new to one of the two engines are no letters to the other, so only what Python knows is taken.
+any_text = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cn"]), max_size=80)
 # What the patterns tell apart: white space, both apostrophes, digits, marks, letters of one to four bytes.
 parts = st.sampled_from(
     [*" \n\t\r'’1²éeΣ字😀\u0301\u00a0\u3000\u0085.", "\r\n", "don't", " the", "LL", "123456", "<|endoftext|>", "a" * 60]
@@ -39,11 +40,6 @@ def plain_one(cl100k):
 
 @given(st.one_of(any_text, mixed))
 def test_ids_are_those_of_tiktoken(cl100k, cl100k_of_tiktoken, compiled_one, plain_one, text):
-    # Both know other versions of Unicode: letters that are new here are none there.
-    text = "".join(letter for letter in text if ord(letter) < 0x2000 or letter in "’字😀\u3000")
-    text = (
-        text if text.isascii() else "".join(c for c in text if c in "’字😀\u3000²éΣ\u0301\u00a0\u0085" or c.isascii())
-    )
     expected = cl100k_of_tiktoken.encode(text, allowed_special="all")
     assert cl100k.encode_ids(text) == expected
     assert cl100k.encode_ids(text) == expected, "remembered"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ def merged(content: bytes, ranks: dict[bytes, int]) -> list[bytes]:
         return [content]
     parts = [content[i : i + 1] for i in range(len(content))]
     while True:
-        found = [(ranks[a + b], i) for i, (a, b) in enumerate(zip(parts, parts[1:], strict=False)) if a + b in ranks]
+        found = [(ranks[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ranks]
         if not found:
             return parts
         _, i = min(found)
