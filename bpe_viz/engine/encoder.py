@@ -44,7 +44,7 @@ PIECE_BYTES = 1 << 20
 """About how much text is encoded at once: some 20 ms, so that Stop and progress are felt at once."""
 
 BUCKETS = 1 << 18
-"""Of the memory of pre-tokens: WAYS entries of 32 bytes, so 32 MB a thread. Half of them cost a quarter of the speed."""
+"""Of the memory of pre-tokens: WAYS entries of 32 bytes, so 32 MB a thread; half of that costs a quarter of speed."""
 
 KEPT_BYTES = 1 << 23
 _WINDOW = 1 << 12
