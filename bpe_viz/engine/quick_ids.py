@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Ids = tuple[int, ...]
 
+_LAST = True
 _MOST_KEPT = 100_000
 _LONGEST_KEPT = 200
 
@@ -46,16 +47,18 @@ class QuickIds:
         )
         self._pretokens: dict[str, Ids] = {}
         self._chunks: dict[str, Ids] = {}
-        # Chunks by the word behind their space; a chunk that begins a text by the word in a tuple. Only words that end
-        # with a non-space are here, so that the space behind them begins a chunk.
-        self._words: dict[str | tuple[str], Ids] = {}
+        # Chunks by the word behind their space. Only words that end with a non-space are here, so that the space behind
+        # them begins a chunk. What begins a text has no space before it, and what ends one may end with any: such words
+        # stand in tuples, (word,) and (word, _LAST).
+        self._words: dict[object, Ids] = {}
 
     def of(self, text: str) -> list[int]:
         """Return the ids of a text, gaps left out; a lone surrogate is encoded as U+FFFD."""
         if not self._cuts_at_words:
             return list(self._of_chunk(text))
-        words: list[str | tuple[str]] = text.split(" ")  # type: ignore[assignment]  # the first is replaced
-        words[0] = (words[0],)  # type: ignore[assignment]  # it is a str
+        words: list[object] = text.split(" ")  # type: ignore[assignment]  # a list of its own
+        words[0] = (words[0],)
+        words[-1] = (words[-1], _LAST)
         try:
             return list(chain.from_iterable(map(self._words.__getitem__, words)))
         except KeyError:
@@ -63,15 +66,14 @@ class QuickIds:
 
     def _of_chunks(self, text: str) -> list[int]:
         ids: list[int] = []
-        chunks = self._chunks
-        for number, chunk in enumerate(_EDGE.split(text)):
-            found = chunks.get(chunk)
+        parts = _EDGE.split(text)
+        for chunk in parts:
+            found = self._chunks.get(chunk)
             if found is None:
                 found = self._of_chunk(chunk)
                 self._keep(chunk, found)
-            if number == 0 and len(chunk) <= _LONGEST_KEPT:
-                self._keep_first(chunk, found)
             ids += found
+        self._keep_ends(parts[0], parts[-1], is_one=len(parts) == 1)
         return ids
 
     def _of_chunk(self, chunk: str) -> Ids:
@@ -106,10 +108,14 @@ class QuickIds:
         if chunk[:1] == " " and word and " " not in word and not word[-1].isspace():
             self._words[word] = ids
 
-    def _keep_first(self, chunk: str, ids: Ids) -> None:
+    def _keep_ends(self, first: str, last: str, *, is_one: bool) -> None:
+        """Remember how a text begins and ends, where that is known and a word."""
         if len(self._words) >= 2 * _MOST_KEPT:
             self._words.clear()
-        if " " not in chunk and chunk[-1:] and not chunk[-1].isspace():
-            self._words[chunk,] = ids
         # A text that begins with a space has nothing before it.
         self._words["",] = ()
+        begins, ends = self._chunks.get(first), self._chunks.get(last)
+        if begins is not None and " " not in first:
+            self._words[((first,), _LAST) if is_one else (first,)] = begins
+        if ends is not None and last[:1] == " " and " " not in last[1:]:
+            self._words[last[1:], _LAST] = ends
