@@ -7,9 +7,15 @@ import sys
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    from bpe_viz.cli import main as run
+    try:
+        from bpe_viz.cli import main as run
 
-    sys.exit(run())
+        status = run()
+    except KeyboardInterrupt:
+        # While it was still being imported: from then on the command line says it itself.
+        sys.stderr.write("bpe-viz: stopped.\n")
+        status = 130
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -35,9 +35,29 @@ def whole_file(path: Path, error_class: type[BpeVizError] = BpeVizError) -> Iter
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise error_class(
-            f"{path} cannot be written: {error.strerror or error}.", "Check its folder and permissions."
-        ) from error
+        raise _unwritable(path, error, error_class) from error
+
+
+def check_writable(path: Path, error_class: type[BpeVizError] = BpeVizError) -> None:
+    """Raise error_class if it is known already that a file cannot be written; nothing is written."""
+    target = Path(os.path.realpath(path))
+    try:
+        mode = _mode_of(path)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(21, "Is a directory")
+        if mode is None and not target.parent.is_dir():
+            raise FileNotFoundError(2, f"there is no folder {path.parent}")
+        is_replaced = mode is None or stat.S_ISREG(mode)
+        if (mode is not None and not os.access(path, os.W_OK)) or (
+            is_replaced and not os.access(target.parent, os.W_OK | os.X_OK)
+        ):
+            raise PermissionError(13, "Permission denied")
+    except OSError as error:
+        raise _unwritable(path, error, error_class) from error
+
+
+def _unwritable(path: Path, error: OSError, error_class: type[BpeVizError]) -> BpeVizError:
+    return error_class(f"{path} cannot be written: {error.strerror or error}.", "Check its folder and permissions.")
 
 
 def _mode_of(path: Path) -> int | None:

@@ -9,19 +9,27 @@ import difflib
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from bpe_viz.cli.terminal import forget_output
+from bpe_viz.cli.terminal import (
+    INTERRUPTED,
+    STOPPED,
+    flush_output,
+    forget_output,
+    open_closed_streams,
+    tell,
+    unwritable_output,
+)
 from bpe_viz.errors import BpeVizError
 
 COMMANDS = ("train", "encode", "decode", "explain", "info", "snapshot")
 """Each is a module of this package that holds it as `command`."""
 
 USER_MISTAKE = 2
-INTERRUPTED = 130
 
 
 class _InterruptedError(Exception):
@@ -46,6 +54,12 @@ class _Commands(click.Group):
         if args[0] in COMMANDS:
             return super().resolve_command(ctx, args)
         return "window", _window, args
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*arguments, **extra)
+        except KeyboardInterrupt:
+            raise _InterruptedError from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -106,28 +120,36 @@ def _open_window(sources: Sequence[str]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status. A user's mistake is one line on standard error."""
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A console that lacks a character gets an escape instead of an error.
             stream.reconfigure(errors="backslashreplace")
     try:
         result = bpe_viz.main(args=arguments, prog_name="bpe-viz", standalone_mode=False)
-        sys.stdout.flush()
+        flush_output()
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
         return _fail(error.format_message())
     except BpeVizError as error:
         return _fail(str(error))
     except (_InterruptedError, click.Abort):
-        click.echo("bpe-viz: stopped.", err=True)
+        tell(STOPPED)
         return INTERRUPTED
     except BrokenPipeError:
         forget_output()
         return 0
+    except OSError as error:
+        # What click prints itself, such as help.
+        if any(
+            frame.f_globals["__name__"] == click.echo.__module__ for frame, _ in traceback.walk_tb(error.__traceback__)
+        ):
+            return _fail(str(unwritable_output(error)))
+        raise
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 1
 
 
 def _fail(message: str) -> int:
-    click.echo(f"bpe-viz: {' '.join(message.split())}", err=True)
+    tell(f"bpe-viz: {' '.join(message.split())}")
     return USER_MISTAKE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +10,9 @@ import click
 
 from bpe_viz.cli.inputs import STDIN, open_vocabulary
 from bpe_viz.cli.terminal import print_result, say
+
+_MOST_DIGITS = 4000
+"""Python itself reads no more than 4,300."""
 
 
 # An id may be negative, and would otherwise be taken for an option.
@@ -24,7 +26,7 @@ def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
 
     Example: bpe-viz decode novel.json 13 11
     """
-    numbers = _numbers(sys.stdin.read().split() if ids == (STDIN,) else ids)
+    numbers = _numbers(_read_stdin().split() if ids == (STDIN,) else ids)
     decoding = open_vocabulary(tokenizer).decode(numbers)
     print_result(decoding.text)
     if decoding.unknown:
@@ -34,9 +36,15 @@ def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
         say(f"Bytes that are no whole character, shown as U+FFFD: {decoding.invalid:,}.")
 
 
+def _read_stdin() -> str:
+    from bpe_viz.engine.documents import read_any_text
+
+    return read_any_text(Path(STDIN))[0]
+
+
 def _numbers(ids: Iterable[str]) -> list[int]:
     # int() alone would also take 1_000 and the digits of other scripts.
     for written in ids:
-        if not re.fullmatch(r"-?[0-9]{1,19}", written):
-            raise click.UsageError(f"{written!r} is no id. Give whole numbers, such as 13 11.")
+        if not re.fullmatch(rf"-?[0-9]{{1,{_MOST_DIGITS}}}", written):
+            raise click.UsageError(f"{written[:40]!r} is no id. Give whole numbers, such as 13 11.")
     return [int(written) for written in ids]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from bpe_viz.cli.inputs import open_tokenizer, read_input
-from bpe_viz.cli.options import pretokenizer_options
+from bpe_viz.cli.options import TEXT, pretokenizer_options
 from bpe_viz.cli.streaming import can_stream, stream_ids
 from bpe_viz.cli.terminal import print_result, say, say_all
 
@@ -22,7 +22,7 @@ FOUND_SOMETHING = 1
 
 @click.command("encode")
 @click.argument("tokenizer", type=click.Path(path_type=Path))
-@click.argument("text", required=False)
+@click.argument("text", type=TEXT, required=False)
 @click.option("--file", type=click.Path(path_type=Path), metavar="FILE", help="Encode this file instead of TEXT.")
 @click.option("--position", type=int, metavar="K", help="Only the first K merges apply; ids stay the final ids.")
 @click.option(
@@ -67,7 +67,9 @@ def command(
         return 0
     encoded = opened.lay_out(read_input(text, file), special_text)
     _warn(opened, encoded)
-    print_result(_render(opened, encoded, output))
+    rendered = _render(opened, encoded, output)
+    if rendered or output != "tokens":  # no token is no line
+        print_result(rendered)
     if not verify:
         return 0
     from bpe_viz.cli.verification import first_difference, library_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bpe_viz.cli.inputs import open_tokenizer, read_input
-from bpe_viz.cli.options import pretokenizer_options
+from bpe_viz.cli.options import TEXT, pretokenizer_options
 from bpe_viz.cli.terminal import print_result
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("tokenizer", type=click.Path(path_type=Path))
-@click.argument("text")
+@click.argument("text", type=TEXT)
 @click.option("--position", type=int, metavar="K", help="Only the first K merges apply.")
 @pretokenizer_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -37,7 +37,9 @@ def command(
     from bpe_viz.engine.explain import explain
 
     opened = open_tokenizer(tokenizer, position, pretokenizer, pattern)
-    explanations = explain(opened, read_input(text, None))
+    given = read_input(text, None)
+    opened.lay_out(given)  # refuses what would be encoded wrongly
+    explanations = explain(opened, given)
     if as_json:
         print_result(json.dumps([_value(opened, one) for one in explanations]))
         return
@@ -95,8 +97,7 @@ def _lines(tokenizer: Tokenizer, explanation: Explanation) -> Iterator[str]:
     def shown(symbol: int) -> str:
         if symbol < 0:
             return "(not in the base)"
-        marker = tokenizer.base.marker if tokenizer.symbols.ends_word(symbol) else ""
-        return visible(tokenizer.symbols.content(symbol), marker)
+        return visible(tokenizer.symbols.content(symbol), tokenizer.symbols.marker(symbol))
 
     yield f"{'start':>10}  {' '.join(map(shown, explanation.first))}"
     if explanation.whole is not None:

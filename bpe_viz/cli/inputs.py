@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,20 +78,42 @@ def read_input(text: str | None, file: Path | None) -> str:
         repaired, joined, replaced = repair_surrogates(text)
         say_all(surrogate_notes(joined, replaced))
         return repaired
-    if file is None or str(file) == STDIN:
-        return _read_stdin()
-    from bpe_viz.engine.documents import read_text
+    from bpe_viz.engine.documents import read_any_text
 
-    read, notes = read_text(file)
+    read, notes = read_any_text(Path(STDIN) if file is None else file)
     say_all(notes)
     return read
 
 
-def _read_stdin() -> str:
-    from bpe_viz.engine.documents import ReadingLog, find_sources, read_source
+def refuse_same_files(inputs: Iterable[str | Path], outputs: Mapping[str, Path | None]) -> None:
+    """Refuse to write a file that is read, or one file twice.
 
-    log = ReadingLog()
-    sources, _ = find_sources([STDIN])
-    text = "".join(piece.text for source in sources for piece in read_source(source, log))
-    say_all(log.notes)
-    return text
+    outputs: path by the option that names it
+    Raises UsageError before anything is read or written.
+    """
+    known = [(f"{path} is an input.", _identity(Path(path))) for given in inputs for path in _files_of(given)]
+    for option, path in outputs.items():
+        identity = None if path is None else _identity(path)
+        if identity is None:
+            continue
+        if said := next((said for said, other in known if other == identity), None):
+            raise click.UsageError(f"{option} {path} would write over what is needed: {said} Give another name.")
+        known.append((f"{path} is {option} as well.", identity))
+
+
+def _files_of(given: str | Path) -> Iterator[str | Path]:
+    yield given
+    if os.path.isdir(given):
+        for folder, _, names in os.walk(given):
+            yield from (os.path.join(folder, name) for name in names if not name.startswith("."))
+
+
+def _identity(path: Path) -> tuple[int, int] | str | None:
+    """Return what two names of one file have in common; None for what may be written again and again."""
+    if str(path) == STDIN:
+        return None
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return os.path.realpath(path)
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

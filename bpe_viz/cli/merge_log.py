@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from bpe_viz.cli.terminal import print_result
 from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.timeline import Timeline
 from bpe_viz.errors import OptionError
@@ -13,7 +14,11 @@ from bpe_viz.whole_file import whole_file
 
 
 def write_log(timeline: Timeline, path: Path) -> None:
-    """Write every merge that was trained. Raises OptionError if the file cannot be written."""
+    """Write every merge that was trained; "-" is standard output. Raises BpeVizError if it cannot be written."""
+    if str(path) == "-":
+        for line in log_lines(timeline):
+            print_result(line)
+        return
     with whole_file(path, OptionError) as file:
         for line in log_lines(timeline):
             file.write(line.encode() + b"\n")

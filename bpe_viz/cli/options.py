@@ -19,6 +19,21 @@ from bpe_viz.engine.types import (
 Decorated = Callable[..., Any]
 
 
+class _Text(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in new versions only
+    """Text in whole characters; a byte that is none reaches Python as a lone surrogate."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        written = str(value)
+        if not written.isascii() and any("\ud800" <= letter <= "\udfff" for letter in written):
+            self.fail(f"{written[:60]!r} is not valid UTF-8, the first byte that is not being escaped.", param, ctx)
+        return written
+
+
+TEXT = _Text()
+
+
 def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorated], Decorated]:
     def decorate(function: Decorated) -> Decorated:
         for decorator in reversed(decorators):
@@ -30,7 +45,9 @@ def _together(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decora
 
 pretokenizer_options = _together(
     click.option("--pretokenizer", metavar="NAME", help="none, whitespace, gpt2 (the default), cl100k, o200k."),
-    click.option("--pattern", metavar="REGEX", help="Your own pattern; what it leaves uncovered is dropped."),
+    click.option(
+        "--pattern", type=TEXT, metavar="REGEX", help="Your own pattern; what it leaves uncovered is dropped."
+    ),
 )
 
 counting_options = _together(
@@ -47,7 +64,7 @@ counting_options = _together(
         type=click.Choice(NORMALIZATIONS),
         help="Before counting; may be repeated, in order.",
     ),
-    click.option("--special", multiple=True, metavar="TOKEN", help="A special token; may be repeated."),
+    click.option("--special", type=TEXT, multiple=True, metavar="TOKEN", help="A special token; may be repeated."),
 )
 
 training_options = _together(
@@ -55,14 +72,16 @@ training_options = _together(
     click.option("--merges", type=int, metavar="N", help=f"How many merges; {DEFAULT_MERGES:,} by default."),
     counting_options,
     click.option("--base", type=click.Choice(["bytes", "characters"]), default="bytes", help="The first symbols."),
-    click.option("--unknown", metavar="TOKEN", help="Stands for a character that the base lacks."),
+    click.option("--unknown", type=TEXT, metavar="TOKEN", help="Stands for a character that the base lacks."),
     click.option(
         "--end-of-word",
         type=click.Choice(["none", "separate", "glued"]),
         default="none",
         help="Marks the end of each pre-token: a symbol of its own, or part of the last letter.",
     ),
-    click.option("--marker", metavar="TEXT", default=DEFAULT_MARKER, help=f"Its text; {DEFAULT_MARKER} by default."),
+    click.option(
+        "--marker", type=TEXT, metavar="TEXT", default=DEFAULT_MARKER, help=f"Its text; {DEFAULT_MARKER} by default."
+    ),
     click.option("--rule", metavar="NAME", default="textbook", help="Who wins a tie; textbook by default."),
     click.option(
         "--weights",

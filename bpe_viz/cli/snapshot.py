@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from bpe_viz.cli.options import options_of, training_options
+from bpe_viz.cli.inputs import refuse_same_files
+from bpe_viz.cli.options import TEXT, options_of, training_options
+from bpe_viz.cli.terminal import INTERRUPTED, STOPPED, say_all, tell
 
 _SUFFIXES = (".png", ".svg", ".pdf")
-_LARGEST_SIDE = 20_000
+_SMALLEST, _LARGEST_SIDE = (640, 400), 16_384
 
 
 @click.command("snapshot")
@@ -23,7 +27,7 @@ _LARGEST_SIDE = 20_000
 )
 @click.option("--position", type=int, metavar="K", help="How many merges have been applied; all by default.")
 @click.option("--panel", metavar="NAME", help="Only this panel; the whole window if not given.")
-@click.option("--text", metavar="TEXT", help="The text in the panel Encode.")
+@click.option("--text", type=TEXT, metavar="TEXT", help="The text in the panel Encode.")
 @click.option(
     "--theme", type=click.Choice(["light", "dark", "high-contrast", "print"]), default="light", help="Its colours."
 )
@@ -55,13 +59,15 @@ def command(
     """
     if output.suffix.lower() not in _SUFFIXES:
         raise click.UsageError(f"{output} is no kind of figure that is known. Name it {', '.join(_SUFFIXES)}.")
+    refuse_same_files([] if source == "example" else [source], {"-o": output})
     if position is not None and position < 0:
         raise click.UsageError(f"Position {position} is below 0.")
     options = options_of(values)
     wanted = _size(size)
     from bpe_viz.gui.snapshot import EXAMPLE, snapshot
 
-    snapshot(
+    draw = partial(
+        snapshot,
         source,
         output,
         # The worked example has options of its own, which the defaults of other sources would spoil.
@@ -73,6 +79,12 @@ def command(
         size=wanted,
         scale=scale,
     )
+    try:
+        say_all(draw())
+    except KeyboardInterrupt:
+        # A thread of the window may still be at work, and Python would wait for it.
+        tell(STOPPED)
+        os._exit(INTERRUPTED)
 
 
 def _chosen(values: Mapping[str, Any]) -> bool:
@@ -82,7 +94,11 @@ def _chosen(values: Mapping[str, Any]) -> bool:
 
 
 def _size(written: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([1-9][0-9]{0,4})[xX×]([1-9][0-9]{0,4})", written)
-    if found is None or max(int(found[1]), int(found[2])) > _LARGEST_SIDE:
+    found = re.fullmatch(r"([0-9]{1,9})[xX×]([0-9]{1,9})", written)
+    if found is None:
         raise click.UsageError(f"The size {written!r} is not two numbers. Write it such as 1280x800.")
-    return int(found[1]), int(found[2])
+    width, height = int(found[1]), int(found[2])
+    if width < _SMALLEST[0] or height < _SMALLEST[1] or max(width, height) > _LARGEST_SIDE:
+        least, most = "x".join(map(str, _SMALLEST)), f"{_LARGEST_SIDE}x{_LARGEST_SIDE}"
+        raise click.UsageError(f"The size {written} cannot be drawn. Give {least} to {most}.")
+    return width, height

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bpe_viz.cli.inputs import STDIN
 from bpe_viz.cli.terminal import ProgressLine, print_result, say_all
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def can_stream(tokenizer: Tokenizer, file: Path, output: str, special_text: Spec
     return (
         output in ("ids", "count")
         and special_text != "error"
+        and str(file) != STDIN
         and os.path.isfile(file)
         and file.stat().st_size >= LARGE_BYTES
         and tokenizer.base.base == "bytes"

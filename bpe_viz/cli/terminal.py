@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TextIO
 
 import click
 
 from bpe_viz.errors import BpeVizError
+
+INTERRUPTED = 130
+STOPPED = "bpe-viz: stopped."
 
 _SECONDS_BETWEEN_LINES = 0.1
 _WIDTH = 78
@@ -21,23 +26,67 @@ def print_result(text: str, ends_line: bool = True) -> None:
     ends_line: a line end follows
     Raises BpeVizError if standard output cannot be written.
     """
-    try:
+    with _output():
         click.echo(text, nl=ends_line, color=True)
+
+
+def flush_output() -> None:
+    """Write what is still buffered. Raises BpeVizError if standard output cannot be written."""
+    with _output():
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _output() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        forget_output()
-        raise BpeVizError(f"Standard output cannot be written: {error.strerror}.", "Send it elsewhere.") from error
+        raise unwritable_output(error) from error
+
+
+def unwritable_output(error: OSError) -> BpeVizError:
+    """Return what to say of standard output that cannot be written; what is buffered is given up."""
+    forget_output()
+    return BpeVizError(f"Standard output cannot be written: {error.strerror}.", "Send it elsewhere.")
 
 
 def forget_output() -> None:
     """Let what is still buffered go nowhere, or Python would complain of it on its way out."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _forget(sys.stdout)
+
+
+def _forget(stream: TextIO) -> None:
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def open_closed_streams() -> None:
+    """Give standard streams that are closed something behind them.
+
+    Otherwise the next file that is opened gets their number, and what is meant for the user goes into it. Reading
+    and writing fail as on a closed stream, but what is said on standard error is lost in silence.
+    """
+    for name, mode, flags in (
+        ("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)
+    ):  # fmt: skip
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, flags)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # for good
 
 
 def say(text: str) -> None:
     """Tell the user something, on a line of its own."""
-    click.echo(" ".join(text.split()), err=True)
+    tell(" ".join(text.split()))
+
+
+def tell(text: str, newline: bool = True) -> None:
+    """Write to standard error; if that cannot be written, there is nobody to tell it to."""
+    try:
+        click.echo(text, err=True, nl=newline)
+    except OSError:
+        _forget(sys.stderr)
 
 
 def say_all(notes: Iterable[str]) -> None:
@@ -67,10 +116,10 @@ class ProgressLine:
             return
         self._next = now + _SECONDS_BETWEEN_LINES
         self._is_shown = True
-        click.echo(f"\r{f'{fraction:4.0%}  {text}'[:_WIDTH]:{_WIDTH}}", err=True, nl=False)
+        tell(f"\r{f'{fraction:4.0%}  {text}'[:_WIDTH]:{_WIDTH}}", newline=False)
 
     def clear(self) -> None:
         """Wipe the line."""
         if self._is_shown:
-            click.echo(f"\r{'':{_WIDTH}}\r", err=True, nl=False)
+            tell(f"\r{'':{_WIDTH}}\r", newline=False)
             self._is_shown = False

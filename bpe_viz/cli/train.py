@@ -7,13 +7,19 @@ from typing import Any
 
 import click
 
+from bpe_viz.cli.inputs import STDIN, refuse_same_files
 from bpe_viz.cli.options import options_of, training_options
 
 
 @click.command("train")
 @click.argument("corpus", nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="The tokenizer to write.")
-@click.option("--log", type=click.Path(path_type=Path), metavar="FILE", help="Write a line of JSON for each merge.")
+@click.option(
+    "--log",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a line of JSON for each merge; - is standard output.",
+)
 @click.option("--format", "format_name", metavar="NAME", help="Of OUT; by its name if not given.")
 @training_options
 def command(
@@ -32,18 +38,28 @@ def command(
     """
     if output is None and log is None:
         raise click.UsageError("Nothing would be written. Give -o OUT, --log FILE, or both.")
+    if output is not None and str(output) == STDIN:
+        raise click.UsageError("-o - names no file. Give the tokenizer a name.")
+    refuse_same_files(corpus, {"-o": output, "--log": log})
     options = options_of(values)
     from bpe_viz.cli.merge_log import write_log
     from bpe_viz.cli.terminal import say, say_all
     from bpe_viz.cli.training import train
     from bpe_viz.engine.tokenizer import Tokenizer
-    from bpe_viz.formats import format_to_save
+    from bpe_viz.errors import OptionError
+    from bpe_viz.formats import check_before_training, save_tokenizer
+    from bpe_viz.whole_file import check_writable
 
-    save = None if output is None else format_to_save(output, format_name)
+    # What cannot be written is said before long work, so far as that is known.
+    if output is not None:
+        check_before_training(options, output, format_name)
+    if log is not None and str(log) != STDIN:
+        check_writable(log, OptionError)
     counted, trainer = train(corpus, options)
-    if output is not None and save is not None:
-        tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
-        say_all((*tokenizer.notes, *save(tokenizer, output)))
-        say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens.")
+    # First, so that it is there even if the tokenizer cannot be saved.
     if log is not None:
         write_log(trainer.timeline, log)
+    if output is not None:
+        tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
+        say_all((*tokenizer.notes, *save_tokenizer(tokenizer, output, format_name)))
+        say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens.")

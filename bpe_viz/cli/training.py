@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from bpe_viz.engine.corpus import Corpus
     from bpe_viz.engine.trainer import Trainer
 
-LARGE = 1_000_000
-"""From so many cells on compiling the kernels (half a minute, once) is quicker than doing without."""
-
-SMALL = 100_000
-"""Up to so many cells plain kernels are done before Numba is imported."""
-
 
 def train(sources: Sequence[str], options: Options) -> tuple[Corpus, Trainer]:
     """Count the sources and train to the target; progress and notes go to standard error."""
@@ -34,8 +28,9 @@ def train(sources: Sequence[str], options: Options) -> tuple[Corpus, Trainer]:
         corpus = count_paths(sources, options.counting, progress.report)
         progress.clear()
         say_all(corpus.notes)
-        trainer = Trainer(corpus.pretokens, options.training, len(set(options.counting.special_tokens)))
-        trainer.use(_kernels_for(trainer.n_symbols))
+        n_special_tokens = len(set(options.counting.special_tokens))
+        kernels = _kernels_for(len(corpus.pretokens.data))
+        trainer = Trainer(corpus.pretokens, options.training, n_special_tokens, kernels)
         stop = trainer.train_to(progress=progress.report)
     if stop is not None and stop != "target":
         say(f"Stopped after {trainer.frontier:,} of {trainer.target:,} merges: {_reason(stop, options)}")
@@ -49,13 +44,13 @@ def _reason(stop: StopReason, options: Options) -> str:
     return f"every pair counts less than {options.training.min_count:,} (--min-count)."
 
 
-def _kernels_for(n_symbols: int) -> Kernels:
+def _kernels_for(n_cells: int) -> Kernels:
     from bpe_viz.engine import compiled
 
-    if n_symbols <= SMALL:
+    if n_cells <= compiled.SMALL:
         return compiled.PLAIN
     if not compiled.is_ready():
-        if n_symbols <= LARGE:
+        if n_cells <= compiled.LARGE:
             return compiled.PLAIN
         say("Compiling the trainer, about half a minute; later runs find it compiled.")
         compiled.fill_cache()

@@ -20,8 +20,16 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from bpe_viz.engine import kernels
+from bpe_viz.engine.kernel_cache import use_cache_folder, writable_cache_folder
 
 _TWINS = "bpe_viz.engine._compiled"
+
+SMALL = 100_000
+"""Up to so many cells plain kernels are done before Numba is imported."""
+
+LARGE = 1_000_000
+"""From so many cells on it is quicker to wait until the kernels are compiled, half a minute once."""
+
 _READY = "ready"
 _Arrays = TypeVar("_Arrays", bound=NamedTuple)
 
@@ -69,7 +77,7 @@ def cache_folder() -> Path:
     source = b"".join(path.read_bytes() for path in sources)
     machine = f"{version('numba')} {sys.version_info[:2]} {platform.machine()} {platform.processor()} {_cpu_flags()}"
     digest = hashlib.sha256(source + machine.encode()).hexdigest()[:16]
-    return _user_cache() / "bpe-viz" / f"kernels-{digest}"
+    return writable_cache_folder(_user_cache() / "bpe-viz", Path(kernels.__file__), digest)
 
 
 def _user_cache() -> Path:
@@ -110,7 +118,7 @@ def load() -> Kernels:
             import numba
 
             folder = cache_folder()
-            folder.mkdir(parents=True, exist_ok=True)
+            use_cache_folder(folder)
             numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # made at run time
             _loaded = Kernels(compiled=True)
         return _loaded

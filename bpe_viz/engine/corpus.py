@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.documents import STDIN, ReadingLog, find_sources, read_source
-from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
+from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for, shortened
 from bpe_viz.engine.segments import (
     CutBuffer,
     SpecialTokenCutter,
@@ -22,8 +22,8 @@ from bpe_viz.engine.segments import (
     normalize,
 )
 from bpe_viz.engine.text_decoding import repair_surrogates, surrogate_notes
-from bpe_viz.engine.types import CountingOptions, Progress, StopRequested, never_stop, no_progress
-from bpe_viz.engine.word_tables import LARGEST_COUNT, is_word_table, read_word_table
+from bpe_viz.engine.types import LARGEST_COUNT, CountingOptions, Progress, StopRequested, never_stop, no_progress
+from bpe_viz.engine.word_tables import is_word_table, read_word_table
 from bpe_viz.errors import CorpusError, OptionError, PatternError, Stopped
 
 __all__ = [
@@ -247,7 +247,7 @@ class _TextCount:
         pattern = self._options.pattern
         if pattern is not None and self._saw_ink and self._n_handed and not n_pretokens:
             raise PatternError(
-                f"The pattern {pattern!r} matches nothing in {name}.", r"Try \S+, which matches every word."
+                f"The pattern {shortened(pattern)} matches nothing in {name}.", r"Try \S+, which matches every word."
             )
         return Corpus(
             name=name,
@@ -274,6 +274,8 @@ class _TextCount:
                 yield f"The pattern leaves {share} uncovered: they were dropped."
             else:
                 yield f"White space between words was dropped: {share}."
+        if not self._saw_ink:
+            yield "The text is white space only, so there is no word to merge or to encode."
         if not self._counts:
             yield "There is no pre-token, so there is nothing to merge."
 
@@ -354,6 +356,15 @@ def _add_tables(
         counts.update(table)
         notes += table_notes
     progress(1.0, f"Reading {paths[-1].name}")
+    unused = [
+        title
+        for title, is_given in (("normalization", options.normalize), ("special tokens", options.special_tokens))
+        if is_given
+    ]
+    if unused:
+        notes.append(
+            f"The pre-tokens of a table are taken as they are; {' and '.join(unused)} will be used for encoding only."
+        )
     return _table_corpus(counts, _name_of(paths), tuple(map(str, paths)), options, notes)
 
 

@@ -76,6 +76,12 @@ def find_sources(paths: Sequence[str | Path]) -> tuple[list[TextSource], list[st
             sources.append(TextSource(None, "standard input", 0))
         elif os.path.isdir(path):  # path.is_dir() raises for a name that is too long
             found, hidden = _files_below(path)
+            tables = [source for source in found if _suffix(source) in (".tsv", ".csv")]
+            if tables:
+                notes.append(
+                    f"{path}: word tables that were read as text, for they are in a folder, such as "
+                    f"{tables[0].name}: {len(tables):,}."
+                )
             if hidden:
                 notes.append(f"{path}: hidden files and folders that were skipped: {hidden:,}.")
             sources += found
@@ -158,19 +164,23 @@ def read_text(path: Path) -> tuple[str, list[str]]:
 
     Raises CorpusError if it cannot be read, is no text, or is empty.
     """
+    text, notes = read_any_text(path)
+    if not text:
+        raise CorpusError(f"{path} is empty.", "Give a file with some text in it.")
+    return text, notes
+
+
+def read_any_text(path: Path) -> tuple[str, list[str]]:
+    """Return what `read_text` does for a file that may be empty, or for standard input ("-")."""
     log = ReadingLog()
     return "".join(read_text_parts(path, log)), log.notes
 
 
 def read_text_parts(path: Path, log: ReadingLog) -> Iterator[str]:
-    """Yield what `read_text` returns in parts of about BLOCK_BYTES, none empty; notes go to the log."""
-    source = TextSource(path, str(path), _size(path))
-    has_text = False
-    for text in _decoded(source, log):
-        has_text = True
-        yield text
-    if not has_text:
-        raise CorpusError(f"{source.name} is empty.", "Give a file with some text in it.")
+    """Yield what `read_any_text` returns in parts of about BLOCK_BYTES, none empty; notes go to the log."""
+    is_stdin = str(path) == STDIN
+    source = TextSource(None, "standard input", 0) if is_stdin else TextSource(path, str(path), _size(path))
+    yield from _decoded(source, log)
 
 
 def _blocks(source: TextSource, log: ReadingLog) -> Iterator[bytes]:

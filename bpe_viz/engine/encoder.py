@@ -254,6 +254,8 @@ class _PretokenWorker(_Worker):
             found = known.get(pretoken)
             if found is None:
                 encoded = self._tokenizer.encode_pretoken(pretoken.encode())
+                if self._tokenizer.refuses_gaps and None in encoded:
+                    self._tokenizer.lay_out(pretoken, "text")  # raises
                 found = tuple(token_id for token_id in encoded if token_id is not None)
                 if len(known) >= WAYS * BUCKETS:
                     known.clear()

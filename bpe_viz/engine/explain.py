@@ -9,7 +9,6 @@ from bpe_viz.engine.boundaries import merges_in_order
 from bpe_viz.engine.layout import aligned_normalize
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.segments import cut_special_tokens
-from bpe_viz.engine.symbols import GAP
 
 if TYPE_CHECKING:
     from bpe_viz.engine.tokenizer import Tokenizer
@@ -100,8 +99,3 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
     if whole is not None and len(standing) > 1:
         return Explanation(pretoken, tuple(pieces), tuple(first), (), whole=ranks.n_base + whole)
     return Explanation(pretoken, tuple(pieces), tuple(first), tuple(merges))
-
-
-def has_gap(explanation: Explanation) -> bool:
-    """Tell whether the base lacks a character of the pre-token."""
-    return GAP in explanation.first

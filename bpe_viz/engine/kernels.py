@@ -28,8 +28,8 @@ EMPTY = -1
 NO_SLOT = -1
 
 # Rows of State.size: how much of each growing array is in use.
-PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS = range(9)
-N_SIZES = 9
+PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS, FLOOR = range(10)
+N_SIZES = 10
 
 # Rows of Order.rule.
 TIE_RULE, MAX_TOKEN_LENGTH = range(2)
@@ -76,7 +76,9 @@ class State(NamedTuple):
     weight:      (rows,) int64, what one occurrence of a pre-token adds to a count
     occurrences: (rows,) int64, how often the pre-token stands in the corpus (the same array when weighting by count)
     place_start: (slots + 1,) int64 and place: (places,) int32, the places of each slot
-    tree:        (capacity,) int32, a tournament: tree[1] is the slot that wins, tree[n] the winner of 2n and 2n + 1
+    tree:        (capacity,) int32, a tournament: tree[1] is the slot that wins, tree[n] the winner of 2n and 2n + 1.
+                 It is kept for pairs that count size[FLOOR] or more, since most pairs never come near the top; when
+                 none is left up there the floor is lowered and the tournament played anew.
     with_count:  (SMALL_COUNT,) int64, how many mergeable pairs have each small count
     change_slot, change: (changes,) int32 and int64, the recorded changes of all merges, end to end
     changed_row: (changed rows,) int32, the pre-tokens that each merge changed, ascending within a merge
@@ -86,8 +88,9 @@ class State(NamedTuple):
     left_stamp, left_slot: (symbols,) the slot of (symbol, new symbol) and the merge that it was set in
     right_stamp, right_slot: the same for (new symbol, symbol)
     first_at:    (slots,) int64, where in `place` the first place that is not stale may stand
-    touched_stamp, before: (slots,) the last merge that touched the slot, and its count before that
-    touched:     (slots,) int32; fresh_slot, fresh_place: (fresh places,) int32; scratch of one merge
+    touched_stamp: (slots,) int32, the last merge that touched the slot
+    touched, before: (slots,) int32 and int64, the slots that this merge touches, and their counts before it
+    fresh_slot, fresh_place: (fresh places,) int32; scratch of one merge
     """
 
     order: Order
@@ -240,19 +243,42 @@ def better(order: Order, a: int, b: int) -> int:
     return a if wins_tie(order, a, b) else b
 
 
-def build_tree(order: Order, tree: Array, slots: int) -> None:
-    """Play the whole tournament. tree: (capacity,) int32, capacity a power of two, at least slots and at least 2."""
+def build_tree(order: Order, tree: Array, slots: int, floor: int) -> None:
+    """Play the whole tournament among the slots that count floor or more.
+
+    tree: (capacity,) int32, capacity a power of two, at least slots and at least 2
+    """
     capacity = len(tree)
     for node in range(capacity - 1, 0, -1):
         a, b = 2 * node, 2 * node + 1
         if a >= capacity:
             a -= capacity
             b -= capacity
-            winner_a = a if a < slots else NO_SLOT
-            winner_b = b if b < slots else NO_SLOT
+            winner_a = a if a < slots and order.count[a] >= floor else NO_SLOT
+            winner_b = b if b < slots and order.count[b] >= floor else NO_SLOT
         else:
             winner_a, winner_b = tree[a], tree[b]
         tree[node] = better(order, winner_a, winner_b)
+
+
+def floor_for(count: Array, slots: int, wanted: int, buckets: Array) -> int:
+    """Return a power of two that at least `wanted` pairs count or exceed, 1 if there are not so many.
+
+    buckets: (64,) int64 zeros, scratch: how many counts have their highest bit at each place
+    """
+    for slot in range(slots):
+        bit, rest = 0, count[slot]
+        if rest > 0:
+            while rest > 1:
+                rest >>= 1
+                bit += 1
+            buckets[bit] += 1
+    above = 0
+    for bit in range(63, 0, -1):
+        above += buckets[bit]
+        if above >= wanted:
+            return 1 << bit
+    return 1
 
 
 def replay_slot(order: Order, tree: Array, slots: int, slot: int) -> None:
@@ -375,22 +401,86 @@ def apply_changes(count: Array, change_slot: Array, change: Array, start: int, e
         count[change_slot[i]] += sign * change[i]
 
 
-def replay_changes(order: Order, tree: Array, slots: int, change_slot: Array, start: int, end: int) -> None:
-    """Play again the matches of the slots named by the recorded changes start to end."""
+def replay_changes(
+    order: Order,
+    tree: Array,
+    slots: int,
+    floor: int,
+    change_slot: Array,
+    change: Array,
+    start: int,
+    end: int,
+    sign: int,
+) -> None:
+    """Play again the matches of the slots that apply_changes moved from, to, or within the counts above the floor."""
     for i in range(start, end):
-        replay_slot(order, tree, slots, change_slot[i])
+        slot = change_slot[i]
+        now = order.count[slot]
+        if now >= floor or now - sign * change[i] >= floor:
+            replay_slot(order, tree, slots, slot)
 
 
-def fill_places(slot_of_pair: Array, pair_cell: Array, place_start: Array, place: Array) -> None:
-    """Sort the first places by slot, ascending within a slot.
+def lay_out_cells(symbols: Array, lengths: Array, cell: Array) -> None:
+    """Write the pre-tokens into cells, with an empty cell before, between and after them.
 
-    slot_of_pair: (pairs,) int32 and pair_cell: (pairs,) int32, in order of the cells
-    place_start:  (slots + 1,) int64, where each slot's places begin; used up as a cursor and restored
+    symbols: (n,) int32, end to end; lengths: (rows,) int64; cell: (3 * (n + rows + 1),) int32
     """
-    for i in range(len(slot_of_pair)):
-        slot = slot_of_pair[i]
-        place[place_start[slot]] = pair_cell[i]
-        place_start[slot] += 1
+    where, i = 0, 0
+    for row in range(len(lengths)):
+        _empty(cell, where)
+        where += 1
+        for _ in range(lengths[row]):
+            cell[3 * where] = symbols[i]
+            cell[3 * where + 1] = NO_SLOT
+            cell[3 * where + 2] = row
+            where += 1
+            i += 1
+    _empty(cell, where)
+
+
+def _empty(cell: Array, where: int) -> None:
+    cell[3 * where] = EMPTY
+    cell[3 * where + 1] = NO_SLOT
+    cell[3 * where + 2] = -1
+
+
+def number_pairs(cell: Array, n_base: int, number: Array, left: Array, right: Array, places: Array) -> int:
+    """Number the distinct pairs by first appearance, write each into its cell, and count their places.
+
+    number: (n_base * n_base,) int32 filled with NO_SLOT, gets the slot of each pair of base symbols
+    left, right: (at least as many as there are pairs,) int32; places: (as many,) int64 zeros, gets how often each
+                 pair stands
+    Returns how many distinct pairs there are.
+    """
+    n_pairs = 0
+    for here in range(1, len(cell) // 3 - 1):
+        a, b = cell[3 * here], cell[3 * here + 3]
+        if a == EMPTY or b == EMPTY:
+            continue
+        slot = number[a * n_base + b]
+        if slot == NO_SLOT:
+            slot = n_pairs
+            number[a * n_base + b] = slot
+            left[slot] = a
+            right[slot] = b
+            n_pairs += 1
+        cell[3 * here + 1] = slot
+        places[slot] += 1
+    return n_pairs
+
+
+def fill_places(cell: Array, weight: Array, place_start: Array, place: Array, count: Array) -> None:
+    """List the first places of each slot, ascending, and add up the counts.
+
+    place_start: (slots + 1,) int64, where each slot's places begin; used up as a cursor and restored
+    count: (slots,) int64 zeros
+    """
+    for here in range(len(cell) // 3):
+        slot = cell[3 * here + 1]
+        if slot != NO_SLOT:
+            place[place_start[slot]] = here
+            place_start[slot] += 1
+            count[slot] += weight[cell[3 * here + 2]]
     for slot in range(len(place_start) - 1, 0, -1):
         place_start[slot] = place_start[slot - 1]
     place_start[0] = 0
@@ -522,7 +612,7 @@ def _touch(state: State, slot: int, stamp: int, n_touched: int) -> int:
     if state.touched_stamp[slot] == stamp:
         return n_touched
     state.touched_stamp[slot] = stamp
-    state.before[slot] = state.order.count[slot]
+    state.before[n_touched] = state.order.count[slot]
     state.touched[n_touched] = slot
     return n_touched + 1
 
@@ -665,7 +755,7 @@ def merge_slot(state: State, slot: int) -> int:
 
     _sort_fresh_places(state, first_new, n_fresh)
     state.merged_slot[stamp] = slot
-    state.merged_count[stamp] = state.before[slot]
+    state.merged_count[stamp] = state.before[0]
     state.replacements[stamp] = replaced
     state.ties[stamp] = ties
     size[TOKENS] -= tokens_gone
@@ -720,7 +810,7 @@ def _record(state: State, n_touched: int) -> None:
     rank = size[MERGES]
     for i in range(n_touched):
         slot = state.touched[i]
-        old, new = state.before[slot], order.count[slot]
+        old, new = state.before[i], order.count[slot]
         if old == new:
             continue
         state.change_slot[size[CHANGES]] = slot
@@ -736,11 +826,13 @@ def _record(state: State, n_touched: int) -> None:
             if 0 < new < SMALL_COUNT:
                 state.with_count[new] += 1
     slots = size[PAIRS]
-    if order.rule[TIE_RULE] == FIRST_SEEN:
-        for i in range(n_touched):
-            find_first_place(state, state.touched[i])
+    floor = size[FLOOR]
     for i in range(n_touched):
-        replay_slot(order, state.tree, slots, state.touched[i])
+        slot = state.touched[i]
+        if state.before[i] >= floor or order.count[slot] >= floor:
+            if order.rule[TIE_RULE] == FIRST_SEEN:
+                find_first_place(state, slot)
+            replay_slot(order, state.tree, slots, slot)
     state.tokens_after[rank] = size[TOKENS]
     state.live_pairs_after[rank] = size[LIVE_PAIRS]
     state.pairs_after[rank] = slots
@@ -757,6 +849,52 @@ def ties_at(state: State, slot: int) -> int:
     return count_ties(state.order, state.tree, state.size[PAIRS], count)
 
 
+def leading_slot(state: State) -> int:
+    """Return the slot that is merged next, NO_SLOT if none can be; lowers the floor as far as it takes."""
+    order, size = state.order, state.size
+    slot = state.tree[1]
+    if size[FLOOR] > 1 and (slot == NO_SLOT or order.count[slot] < size[FLOOR] or not mergeable(order, slot)):
+        highest = 1
+        for other in range(size[PAIRS]):
+            if order.count[other] > highest and mergeable(order, other):
+                highest = order.count[other]
+        # Counts fall like 1 / rank, so half as high there are only twice as many.
+        size[FLOOR] = max(1, highest // 2)
+        play_anew(state)
+        slot = state.tree[1]
+    if slot == NO_SLOT or order.count[slot] <= 0 or not mergeable(order, slot):
+        return NO_SLOT
+    return slot  # type: ignore[no-any-return]  # an int32
+
+
+def play_anew(state: State) -> None:
+    """Play the whole tournament above the floor."""
+    order, size = state.order, state.size
+    if order.rule[TIE_RULE] == FIRST_SEEN:
+        for slot in range(size[PAIRS]):
+            if order.count[slot] >= size[FLOOR]:
+                find_first_place(state, slot)
+    build_tree(order, state.tree, size[PAIRS], size[FLOOR])
+
+
+def repeat(state: State, slots: Array, budget: int) -> int:
+    """Make the merges of these slots, whatever would win, from the one that comes next on; return why it ended.
+
+    slots: (merges,) int32, of a training on the same pre-tokens, whose slots are numbered alike as far as its merges
+    are the same
+    """
+    size = state.size
+    spent = 0
+    while size[MERGES] < len(slots):
+        if spent >= budget:
+            return BUDGET_SPENT
+        slot = slots[size[MERGES]]
+        if not has_room(state, slot):
+            return NEEDS_ROOM
+        spent += merge_slot(state, slot) + 8
+    return REACHED
+
+
 def train(state: State, target: int, min_count: int, budget: int) -> int:
     """Merge the best pair again and again; return why it ended.
 
@@ -768,8 +906,8 @@ def train(state: State, target: int, min_count: int, budget: int) -> int:
     while size[MERGES] < target:
         if spent >= budget:
             return BUDGET_SPENT
-        slot = state.tree[1]
-        if slot == NO_SLOT or state.order.count[slot] <= 0 or not mergeable(state.order, slot):
+        slot = leading_slot(state)
+        if slot == NO_SLOT:
             return NO_PAIR
         if state.order.count[slot] < min_count:
             return BELOW_MIN_COUNT

@@ -50,8 +50,7 @@ def times(count: int) -> str:
 
 
 def _shown(symbol: int, symbols: SymbolTable) -> str:
-    marker = symbols.base.marker if symbols.ends_word(symbol) else ""
-    return visible(symbols.content(symbol), marker, LONGEST_SYMBOL)
+    return visible(symbols.content(symbol), symbols.marker(symbol), LONGEST_SYMBOL)
 
 
 def _made(frame: Frame, options: TrainingOptions) -> list[Piece]:

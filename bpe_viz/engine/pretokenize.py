@@ -24,6 +24,8 @@ PATTERN_SECONDS = 10.0
 MATCHES_A_BATCH = 1024
 """After so many matches of a user's pattern the clock starts anew and Stop is asked."""
 
+_SHOWN = 80  # characters of a pattern in a message
+
 LINES = r"[^\n]*\n|[^\n]+"
 """Matches each line with its line end, as the pretokenizer `none` cuts."""
 
@@ -121,9 +123,16 @@ class Pretokenizer:
             except TimeoutError as error:
                 place = batch[-1].end() if batch else position
                 raise PatternError(
-                    f"The pattern {self.pattern!r} never ends: "
-                    f"it was still searching after {self.timeout:g} seconds at character {place}.",
+                    f"The pattern {shortened(self.pattern)} never ends: {MATCHES_A_BATCH:,} matches may take "
+                    f"{self.timeout:g} seconds of the processor, and it was still searching at character {place}.",
                     "Try one without a repetition inside a repetition.",
+                ) from error
+            except (MemoryError, RecursionError) as error:
+                # What `regex` raises for a pattern that calls itself before it has matched anything.
+                raise PatternError(
+                    f"The pattern {shortened(self.pattern)} never ends: it ran out of memory, searching from "
+                    f"character {batch[-1].end() if batch else position}.",
+                    "Try one that does not call itself, as (?R) does.",
                 ) from error
             yield batch
             if len(batch) < MATCHES_A_BATCH:
@@ -212,7 +221,7 @@ def pretokenizer_for(options: CountingOptions, timeout: float = PATTERN_SECONDS)
 
 def _from_pattern(pattern: str, timeout: float) -> Pretokenizer:
     if _compile(pattern).flags & regex.REVERSE:
-        raise PatternError(f"The pattern {pattern!r} searches backwards.", "Leave out (?r).")
+        raise PatternError(f"The pattern {shortened(pattern)} searches backwards.", "Leave out (?r).")
     return Pretokenizer(
         name="pattern",
         title="Own pattern",
@@ -232,12 +241,20 @@ def _compile(pattern: str) -> Pattern[str]:
     except regex.error as error:
         place = "" if error.pos is None else f" at character {error.pos}"
         raise PatternError(
-            f"The pattern {pattern!r} does not compile: {error.msg}{place}.",
+            f"The pattern {shortened(pattern)} does not compile: {error.msg}{place}.",
             "Its syntax is that of the Python module regex.",
         ) from error
-    except (ValueError, OverflowError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError, MemoryError) as error:
         # What `regex` raises for flags that exclude each other and for very deep nesting.
-        raise PatternError(f"The pattern {pattern!r} does not compile: {error}.") from error
+        raise PatternError(
+            f"The pattern {shortened(pattern)} does not compile: {str(error) or 'it is too large'}."
+        ) from error
+
+
+def shortened(pattern: str | None) -> str:
+    """Return a pattern in quotation marks, as messages name it: the beginning of a long one."""
+    pattern = pattern or ""
+    return repr(pattern if len(pattern) <= _SHOWN else pattern[:_SHOWN] + "…")
 
 
 def split_lines(text: str) -> list[str]:

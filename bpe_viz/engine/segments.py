@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
 import regex
@@ -92,8 +93,25 @@ def normalize(text: str, forms: Sequence[str]) -> str:
         if form == "lowercase":
             text = text.lower()
         else:
-            text = unicodedata.normalize(cast(Literal["NFC", "NFD", "NFKC", "NFKD"], form), text)
+            in_order = _MARKS.sub(_order_marks, text)
+            text = unicodedata.normalize(cast(Literal["NFC", "NFD", "NFKC", "NFKD"], form), in_order)
     return text
+
+
+_MARKS = regex.compile(r"\p{M}{100,}")
+
+
+def _order_marks(run: regex.Match[str]) -> str:
+    """Decompose a long run of combining marks and bring it in canonical order.
+
+    All four forms of a text stay the same by that. Python's own sorting takes time quadratic in the run, unless it
+    finds it in order.
+    """
+    decomposed = "".join(unicodedata.normalize("NFD", mark) for mark in run[0])
+    ordered: list[str] = []
+    for _, marks in groupby(decomposed, key=lambda mark: unicodedata.combining(mark) > 0):
+        ordered += sorted(marks, key=unicodedata.combining)
+    return "".join(ordered)
 
 
 def last_normalization_cut(text: str) -> int:

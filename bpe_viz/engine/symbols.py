@@ -210,6 +210,10 @@ class SymbolTable:
         label = self.label(symbol)
         return label[: -len(self.base.marker.encode())] if self.ends_word(symbol) else label
 
+    def marker(self, symbol: int) -> str:
+        """The end-of-word marker's text if the symbol carries it, else empty."""
+        return self.base.marker if self.ends_word(symbol) else ""
+
     def rank(self, symbol: int) -> int | None:
         """The rank of the merge that made the symbol; None for a base symbol."""
         return symbol - len(self.base) if symbol >= len(self.base) else None

@@ -22,6 +22,8 @@ _SAMPLE = 1 << 16
 _CONTEXT = 200
 """Bytes of ASCII before the first others that help to guess."""
 
+_BY_NULS = "told by its NUL bytes"
+
 _MARKS = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -63,6 +65,7 @@ _BALTIC = frozenset({"Lithuanian", "Latvian", "Estonian"})
 # Letters beside a quotation mark or dash: Windows-1252 has these, and English often nothing else.
 _QUOTED = regex.compile(r"\p{L}[‘’“”–—]|[‘’“”–—]\p{L}")
 _WORD = regex.compile(r"\p{L}+")
+_SURROGATE = regex.compile("[\ud800-\udfff]")
 
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 
@@ -124,9 +127,10 @@ class TextDecoder:
                 self._use(encoding, "told by its byte order mark, which was removed")
                 self._offset = len(mark)
                 return block[len(mark) :]
-        wide = _utf16_without_mark(block[:_SAMPLE])
+        # Blocks are of even length but for the last.
+        wide, how = _wide_without_mark(block[:_SAMPLE], has_part=len(block) % 2 == 1)
         if wide:
-            self._use(wide, "told by its NUL bytes")
+            self._use(wide, how)
         else:
             self._encoding = "utf-8"
         return block
@@ -165,7 +169,7 @@ class TextDecoder:
                 return
             if not verdict.is_text and self._offset == 0:
                 raise NotTextError(
-                    f"{self._name} is not text in any encoding bpe_viz knows.",
+                    f"{self._name} is not text in any encoding that can be read here.",
                     "Give a text file, best in UTF-8.",
                 )
         self._is_strict = False
@@ -246,37 +250,71 @@ def _latin_encoding(sample: bytes, language: str) -> str:
     return "cp1254" if language == "Turkish" else "cp1252"
 
 
-def _utf16_without_mark(sample: bytes) -> str:
-    """Return the UTF-16 that bytes without a mark are in, or "" if they are not.
+def _wide_without_mark(sample: bytes, has_part: bool) -> tuple[str, str]:
+    """Return the UTF-32 or UTF-16 that bytes without a mark are in and how it was told, "" if they are not.
 
-    The blanks, line ends and ASCII letters of UTF-16 are NUL in one byte of two. NUL also occurs in ordinary
-    text, so besides the text must make sense: hardly any character that is not printable.
+    has_part: the bytes end inside a character of these encodings
+    The blanks, line ends and ASCII letters of UTF-16 are NUL in one byte of two, and all of UTF-32 in one of four.
+    NUL also occurs in ordinary text, so besides the text must make sense.
     """
-    sample = sample[: len(sample) // 2 * 2]
+    if has_part:
+        return "", ""
+    for encoding, top in (("utf-32-le", 3), ("utf-32-be", 0)):
+        if len(sample) % 4 == 0 and len(sample) >= 8 and not any(sample[top::4]) and _makes_sense(sample, encoding):
+            return encoding, _BY_NULS
+    is_utf8 = _is_utf8(sample)
     n_units = len(sample) // 2
     for encoding, high, low in (("utf-16-le", 1, 0), ("utf-16-be", 0, 1)):
-        nuls = sample[high::2].count(0)
+        highs = sample[high : 2 * n_units : 2]
+        nuls = highs.count(0)
         if not nuls or sample[low::2].count(0) * 50 > nuls:
             continue
-        # Most units of Latin text have the NUL. Of another alphabet few do, so more must be seen of it.
-        if nuls * 100 < n_units * 85 and (n_units < 16 or _is_utf8_text(sample)):
+        # Most units of Latin text have the NUL. Of another alphabet few do, so more must be seen of it; and as valid
+        # UTF-8 it is made of control characters, for letters below U+2000 start with one.
+        controls = n_units - len(highs.translate(None, bytes(range(32))))
+        if nuls * 100 < n_units * 85 and (n_units < 16 or (is_utf8 and controls * 100 < n_units * 85)):
             continue
-        text = sample.decode(encoding, "replace")
-        kinds = Counter(map(unicodedata.category, text))
-        odd = sum(kinds[kind] for kind in ("Cn", "Co", "Cs")) + text.count("\ufffd")
-        controls = kinds["Cc"] - sum(text.count(space) for space in "\t\n\r\f")
-        if (odd + controls) * 50 <= n_units:
-            return encoding
-    return ""
+        if _makes_sense(sample, encoding):
+            return encoding, _BY_NULS
+    if not is_utf8 and n_units >= 16:
+        # No other encoding of Japanese has kana where UTF-16 has them.
+        for encoding in ("utf-16-le", "utf-16-be"):
+            if _reads_as_japanese(sample, encoding):
+                return encoding, "told by its kana"
+    return "", ""
 
 
-def _is_utf8_text(sample: bytes) -> bool:
-    """Tell whether bytes are valid UTF-8 with few control characters."""
+def _decoded_strictly(sample: bytes, encoding: str) -> str:
+    """Return the text of a sample, which may be cut inside a character; "" if it is not valid."""
+    try:
+        return codecs.getincrementaldecoder(encoding)("strict").decode(sample)
+    except UnicodeDecodeError:
+        return ""
+
+
+def _makes_sense(sample: bytes, encoding: str) -> bool:
+    """Tell whether hardly any character is one that is not printable or not assigned."""
+    text = _decoded_strictly(sample, encoding)
+    kinds = Counter(map(unicodedata.category, text))
+    odd = sum(kinds[kind] for kind in ("Cn", "Co", "Cs")) + text.count("\ufffd")
+    controls = kinds["Cc"] - sum(text.count(space) for space in "\t\n\r\f")
+    return bool(text) and (odd + controls) * 50 <= len(text)
+
+
+def _reads_as_japanese(sample: bytes, encoding: str) -> bool:
+    text = _decoded_strictly(sample, encoding)
+    kana = len(regex.findall("[\u3040-\u30ff]", text))
+    others = len(regex.findall("[\\x00-\\x7f\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]", text))
+    return kana * 100 >= len(text) * 15 and (kana + others) * 100 >= len(text) * 95 and bool(text)
+
+
+def _is_utf8(sample: bytes) -> bool:
+    """Tell whether bytes, which may be cut inside a character, are valid UTF-8."""
     try:
         codecs.utf_8_decode(sample, "strict", False)
     except UnicodeDecodeError:
         return False
-    return _share_of_controls(sample) < 0.1
+    return True
 
 
 def repair_surrogates(text: str) -> tuple[str, int, int]:
@@ -284,7 +322,8 @@ def repair_surrogates(text: str) -> tuple[str, int, int]:
 
     Returns the text, how many pairs were joined, and how many lone ones were replaced.
     """
-    n_surrogates = len(regex.findall("[\ud800-\udfff]", text))
+    # Called for every row of a table: most are ASCII, which is told at once.
+    n_surrogates = 0 if text.isascii() else len(_SURROGATE.findall(text))
     if not n_surrogates:
         return text, 0, 0
     repaired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
 
 
+_KEPT_ABOVE_THE_FLOOR = 512
+
+
 class Published(NamedTuple):
     """The arrays of a training up to its frontier. They may be longer: what lies beyond is not to be read.
 
@@ -57,14 +60,14 @@ class Published(NamedTuple):
     changed_rows_end: NDArray[np.int64]
 
     @classmethod
-    def of(cls, state: State) -> Published:
-        """Take what a state holds now."""
+    def of(cls, state: State, leading: int) -> Published:
+        """Take what a state holds now; leading: the slot that would be merged next."""
         named = {**state._asdict(), **state.order._asdict()}
         sizes: dict[str, Any] = {
             "frontier": int(state.size[kernels.MERGES]),
             "n_pairs": int(state.size[kernels.PAIRS]),
             "n_symbols": int(state.size[kernels.SYMBOLS]),
-            "leading": int(state.tree[1]),
+            "leading": leading,
         }
         return cls(**sizes, **{name: named[name] for name in cls._fields if name not in sizes})
 
@@ -196,7 +199,7 @@ class Reader:
         self._rule = _readers_rule(self._seen.rule)
         self._make_room()
         self._count[: len(timeline.first_counts)] = timeline.first_counts
-        self._build_tree()
+        self._build_tree(_KEPT_ABOVE_THE_FLOOR)
 
     def use(self, kernel_set: Kernels) -> None:
         """Go on with other kernels."""
@@ -218,12 +221,12 @@ class Reader:
         count, change_slot, change = self._views(self._count, seen.change_slot, seen.change)
         module.apply_changes(count, change_slot, change, start, end, sign)
         self.position = position
-        # A replay costs about log2(pairs) matches a change, a rebuild one match a pair, in order of memory.
-        if grown or 4 * (end - start) > self._n_pairs:
-            self._build_tree()
+        # A replay costs about log2(pairs) matches a change, a rebuild a look at every pair's count.
+        if grown or 16 * (end - start) > self._n_pairs:
+            self._build_tree(_KEPT_ABOVE_THE_FLOOR)
         else:
             order, tree = self._order()
-            module.replay_changes(order, tree, self._n_pairs, change_slot, start, end)
+            module.replay_changes(order, tree, self._n_pairs, self._floor, change_slot, change, start, end, sign)
 
     def frame(self, position: int, top: int = 20, rows: Iterable[int] = ()) -> Frame:
         """Return what is to be seen at a position.
@@ -254,15 +257,11 @@ class Reader:
 
     def best(self, wanted: int) -> list[PairCount]:
         """Return the most frequent pairs at the cursor, best first, with how the last merge changed them."""
-        order, tree = self._order()
-        found = np.empty(max(1, wanted), dtype=np.int32)
-        heap = np.empty((max(1, wanted) + 1) * (len(self._tree).bit_length() + 1), dtype=np.int64)
-        n = self._kernels.module.best_slots(order, tree, self._n_pairs, wanted, *self._views(found, heap))
-        slots = self._leading_first(found[:n].tolist())
+        slots = self._leading_first(self._best_slots(wanted))
         changes = self._last_changes()
         first_new = self._pairs_before_last()
         highest = int(self._count[slots[0]]) if slots else 0
-        tied = n > 1 and int(self._count[slots[1]]) == highest
+        tied = len(slots) > 1 and int(self._count[slots[1]]) == highest
         return [
             PairCount(
                 left=int(self._seen.left[slot]),
@@ -274,6 +273,22 @@ class Reader:
             )
             for slot in slots
         ]
+
+    def _best_slots(self, wanted: int) -> list[int]:
+        """Return the best slots, best first; lowers the floor until it holds as many as are wanted."""
+        found = np.empty(max(1, wanted), dtype=np.int32)
+        heap = np.empty((max(1, wanted) + 1) * (len(self._tree).bit_length() + 1), dtype=np.int64)
+        while True:
+            order, tree = self._order()
+            n = self._kernels.module.best_slots(order, tree, self._n_pairs, wanted, *self._views(found, heap))
+            slots: list[int] = found[:n].tolist()
+            # What the tree says of pairs below the floor is out of date.
+            if self._floor == 1 or (n == wanted and int(self._count[slots[-1]]) >= self._floor):
+                return slots
+            self._build_tree(max(4 * wanted, 2 * self._above_floor()))
+
+    def _above_floor(self) -> int:
+        return int((self._count[: self._n_pairs] >= self._floor).sum())
 
     def _leading_first(self, slots: list[int]) -> list[int]:
         """Put the pair that is merged next first, where only the trainer knows which of the tied it is."""
@@ -353,9 +368,13 @@ class Reader:
         self._tree = np.full(capacity, kernels.NO_SLOT, dtype=np.int32)
         return True
 
-    def _build_tree(self) -> None:
+    def _build_tree(self, wanted: int) -> None:
+        """Play the tournament among the pairs that count most, this many at least: few ever come near the top."""
+        buckets = np.zeros(64, dtype=np.int64)
+        count, buckets_view = self._views(self._count, buckets)
+        self._floor = int(self._kernels.module.floor_for(count, self._n_pairs, wanted, buckets_view))
         order, tree = self._order()
-        self._kernels.module.build_tree(order, tree, self._n_pairs)
+        self._kernels.module.build_tree(order, tree, self._n_pairs, self._floor)
 
     def _order(self) -> tuple[Any, Any]:
         seen = self._seen

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
 from bpe_viz.engine.merge_ranks import JoinedRanks, MergeRanks, MergeSource
-from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
+from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair, Token
 from bpe_viz.errors import FormatError
 
@@ -88,6 +88,8 @@ class Tokenizer:
         self._boundaries = boundaries
         self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
         self.notes: tuple[str, ...] = ()
+        self.refuses_gaps = False
+        """A text with a character that the base lacks is refused: the file's own library would join its neighbours."""
         self.special_ids = self._number_specials() if special_ids is None else special_ids
         self._symbol_of_id: dict[int, int] | None = None
         self._quick: QuickIds | None = None
@@ -226,14 +228,22 @@ class Tokenizer:
     def lay_out(self, text: str, special_text: SpecialText = "allow") -> EncodedText:
         """Encode a text for every position at once: see layout.EncodedText.
 
-        Raises BpeVizError for special text that is to be an error.
+        Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
-        return lay_out(self, self._boundaries, text, special_text)
+        encoded = lay_out(self, self._boundaries, text, special_text)
+        if self.refuses_gaps and len(gaps := np.flatnonzero(encoded.symbols == GAP)):
+            start, end = int(encoded.start[gaps[0]]), int(encoded.end[gaps[0]])
+            raise FormatError(
+                f"The vocabulary of {self.name} lacks {text[start:end]!r} at character {start}, and it has no unknown "
+                "token: its own library would leave it out and join its neighbours, which bpe_viz does not.",
+                "Leave such characters out of the text.",
+            )
+        return encoded
 
     def encode(self, text: str, special_text: SpecialText = "allow") -> Encoding:
         """Encode a text at this tokenizer's position; what else is to be said of it is worked out when asked for.
 
-        Raises BpeVizError for special text that is to be an error.
+        Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
         return Encoding(
             self.encode_ids(text, special_text), lambda: self.lay_out(text, special_text).encoding(self.position)
@@ -242,9 +252,9 @@ class Tokenizer:
     def encode_ids(self, text: str, special_text: SpecialText = "allow") -> list[int]:
         """Return the ids of a text, gaps left out: the quickest way for a sentence, which compiles nothing.
 
-        Raises BpeVizError for special text that is to be an error.
+        Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
-        if special_text != "allow":
+        if special_text != "allow" or self.refuses_gaps:
             details = self.lay_out(text, special_text).encoding(self.position)
             return [token.id for token in details.tokens if token.id is not None]
         if self._quick is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +27,14 @@ from bpe_viz.engine.types import (
     never_stop,
     no_progress,
 )
-from bpe_viz.errors import OptionError
+from bpe_viz.errors import CorpusError, OptionError, Stopped
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
 
 _SLICE_SECONDS = 0.02  # how long a slice of training may take between two looks at progress and stop
 _MOST_CELLS = 2**31 - 1  # places are int32
+_MOST_SYMBOLS = 2**62  # counts are int64
 _MOST_PAIRS_IN_A_TABLE = 2**24
 
 
@@ -52,15 +54,16 @@ class Trainer:
         """Count the first pairs.
 
         n_special_tokens: how many ids of options.vocab_size special tokens take
-        Raises OptionError if the target is below the base vocabulary, or the rule is unknown.
+        Raises OptionError if the target is below the base vocabulary, or the rule is unknown; CorpusError if the
+        corpus has too many symbols to count.
         """
         self.options = options
         rule = tie_rule(options.rule)
         written = symbolize(pretokens, options)
         self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
-        self._arrays = _first_state(written, pretokens, options, rule.code)
-        self._use(kernel_set)
-        self._count_first_pairs(written)
+        self._arrays = _first_state(written, pretokens, options, rule.code, kernel_set)
+        self.use(kernel_set)
+        self._count_first_pairs(len(written.vocabulary))
         self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
 
     @property
@@ -75,7 +78,8 @@ class Trainer:
 
     def use(self, kernel_set: Kernels) -> None:
         """Go on with other kernels; all arrays stay as they are."""
-        self._use(kernel_set)
+        self._kernels = kernel_set
+        self._view = kernel_set.view(self._arrays)
 
     def step(self) -> Merge | None:
         """Make one merge. Returns it, or None when training has stopped; timeline.stop says why."""
@@ -94,13 +98,52 @@ class Trainer:
         Publishes to the timeline after each slice. Returns why no further merge can be made, None if one can.
         """
         position = self.target if position is None else min(position, self.target)
+
+        def train(budget: int) -> int:
+            return int(self._kernels.module.train(self._view, position, self.options.min_count, budget))
+
+        self._run(train, lambda: int(self._kernels.module.leading_slot(self._view)), position, progress, should_stop)
+        return self.timeline.stop
+
+    def repeat(
+        self,
+        timeline: Timeline,
+        merges: int,
+        progress: Progress = no_progress,
+        should_stop: StopRequested = never_stop,
+    ) -> None:
+        """Make the first merges of another training on the same pre-tokens again, to branch off there.
+
+        Raises Stopped when should_stop() says so.
+        """
+        slots = timeline.published.merged_slot[:merges].copy()
+
+        def repeat(budget: int) -> int:
+            return int(self._kernels.module.repeat(self._view, self._kernels.view(slots), budget))
+
+        self._run(repeat, lambda: int(slots[self.frontier]), merges, progress, should_stop)
+        if self.frontier < merges:
+            raise Stopped
+
+    def _run(
+        self,
+        run: Callable[[int], int],
+        next_slot: Callable[[], int],
+        position: int,
+        progress: Progress,
+        should_stop: StopRequested,
+    ) -> None:
+        """Run kernels in slices, each with the budget that fits its time, and publish after each.
+
+        next_slot: what is merged next, when that needs more room
+        """
         start = self.frontier
         budget = 2_000
         while not should_stop():
             began = time.perf_counter()
-            answer = self._kernels.module.train(self._view, position, self.options.min_count, budget)
+            answer = run(budget)
             if answer == kernels.NEEDS_ROOM:
-                self._make_room(int(self._arrays.tree[1]))
+                self._make_room(next_slot())
                 continue
             self._publish(answer)
             if answer != kernels.BUDGET_SPENT:
@@ -108,7 +151,6 @@ class Trainer:
             budget = _next_budget(budget, time.perf_counter() - began)
             done = (self.frontier - start) / max(1, position - start)
             progress(done, f"Training: merge {self.frontier:,} of {position:,}")
-        return self.timeline.stop
 
     def merge_pair(self, pair: Pair) -> Merge:
         """Merge this pair next, whatever the tie rule says. Raises KeyError if the pair does not occur now."""
@@ -129,43 +171,36 @@ class Trainer:
             raise KeyError(pair)
         return int(found[0])
 
-    def _use(self, kernel_set: Kernels) -> None:
-        self._kernels = kernel_set
-        self._view = kernel_set.view(self._arrays)
-
     def _first_counts(self) -> NDArray[np.int64]:
         return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
 
-    def _count_first_pairs(self, written: SymbolizedPretokens) -> None:
+    def _count_first_pairs(self, n_base: int) -> None:
         """Give every pair of base symbols its slot, count and places, and play the first tournament."""
-        cell = self._arrays.cell.reshape(-1, 3)
-        starts = np.flatnonzero((cell[:-1, 0] >= 0) & (cell[1:, 0] >= 0)).astype(np.int32)
-        slot_of_pair, left, right = _number_pairs(cell[starts, 0], cell[starts + 1, 0], len(written.vocabulary))
-        n_pairs = len(left)
-        cell[starts, 1] = slot_of_pair
-        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=len(starts) + 1))
-        self._use(self._kernels)
+        cell = self._arrays.cell
+        left, right, places = _number_pairs(self._kernels, cell, n_base)
+        n_pairs, n_places = len(left), int(places.sum())
+        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=n_places + 1))
+        self.use(self._kernels)
         arrays, order = self._arrays, self._arrays.order
         order.left[:n_pairs] = left
         order.right[:n_pairs] = right
         order.count[:n_pairs] = 0
         arrays.touched_stamp[:n_pairs] = -1
-        order.first_place[slot_of_pair[::-1]] = starts[::-1]  # backwards: the first one stays
-        np.add.at(order.count, slot_of_pair, arrays.weight[cell[starts, 2]])
         arrays.place_start[0] = 0
-        arrays.place_start[1 : n_pairs + 1] = np.cumsum(np.bincount(slot_of_pair, minlength=n_pairs))
-        self._kernels.module.fill_places(
-            *self._kernels.view((slot_of_pair, starts, arrays.place_start[: n_pairs + 1], arrays.place))
-        )
-        arrays.first_at[:n_pairs] = arrays.place_start[:n_pairs]
+        np.cumsum(places, out=arrays.place_start[1 : n_pairs + 1])
+        starts = arrays.place_start[: n_pairs + 1]
+        self._kernels.module.fill_places(*self._kernels.view((cell, arrays.weight, starts, arrays.place, order.count)))
+        arrays.first_at[:n_pairs] = starts[:-1]
+        order.first_place[:n_pairs] = arrays.place[starts[:-1]]
         counts = order.count[:n_pairs]
         if (limit := self.options.max_token_length) is not None:
             counts = counts[order.length[left] + order.length[right] <= limit]
         arrays.with_count[:] = np.bincount(counts[counts < kernels.SMALL_COUNT], minlength=kernels.SMALL_COUNT)
         arrays.size[kernels.PAIRS] = n_pairs
-        arrays.size[kernels.PLACES] = len(starts)
+        arrays.size[kernels.PLACES] = n_places
         arrays.size[kernels.LIVE_PAIRS] = n_pairs
-        self._kernels.module.build_tree(self._view.order, self._view.tree, n_pairs)
+        arrays.size[kernels.FLOOR] = max(1, int(counts.max(initial=0)) // 2)
+        self._kernels.module.play_anew(self._view)
 
     def _make_room(self, slot: int) -> None:
         """Enlarge what the merge of this slot may fill."""
@@ -186,12 +221,12 @@ class Trainer:
         )
         tree = self._arrays.tree
         self._arrays = _with_room(self._arrays, wanted)
-        self._use(self._kernels)
+        self.use(self._kernels)
         if self._arrays.tree is not tree:
-            self._kernels.module.build_tree(self._view.order, self._view.tree, int(size[kernels.PAIRS]))
+            self._kernels.module.play_anew(self._view)
 
     def _published(self) -> Published:
-        return Published.of(self._arrays)
+        return Published.of(self._arrays, int(self._kernels.module.leading_slot(self._view)))
 
     def _publish(self, answer: int) -> None:
         stop: StopReason | None = None
@@ -224,13 +259,25 @@ def _next_budget(budget: int, seconds: float) -> int:
     return max(200, min(4 * budget, fitting))
 
 
-def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, options: TrainingOptions, rule: int) -> State:
+def _first_state(
+    written: SymbolizedPretokens,
+    pretokens: PretokenCounts,
+    options: TrainingOptions,
+    rule: int,
+    kernel_set: Kernels,
+) -> State:
     """Lay out the cells and the base symbols; pairs come next."""
     vocabulary = written.vocabulary
     labels = [vocabulary.label(symbol) for symbol in range(len(vocabulary))]
     text = np.frombuffer(b"".join(labels), dtype=np.uint8)
     n_base = len(labels)
     occurrences = pretokens.counts.astype(np.int64)
+    # No pair's count is above this sum; the rounding of float64 is far below the bit that is kept spare.
+    if float(occurrences.astype(np.float64) @ written.lengths) >= _MOST_SYMBOLS:
+        raise CorpusError(
+            "The counts add up to more than 2**62 symbols, and no higher ones are kept.",
+            "Divide all counts by the same number.",
+        )
     state = _with_room(_nothing(), _needs(pairs=2, places=1, merges=1, symbols=n_base, text=len(text)))
     state.order.text[: len(text)] = text
     state.order.text_start[0] = 0
@@ -247,13 +294,13 @@ def _first_state(written: SymbolizedPretokens, pretokens: PretokenCounts, option
     state.size[kernels.TEXT] = len(text)
     state.size[kernels.TOKENS] = int((occurrences * written.lengths).sum())
     return state._replace(
-        cell=_cells(written),
+        cell=_cells(written, kernel_set),
         occurrences=occurrences,
         weight=occurrences if options.weights == "counts" else np.ones_like(occurrences),
     )
 
 
-def _cells(written: SymbolizedPretokens) -> NDArray[np.int32]:
+def _cells(written: SymbolizedPretokens, kernel_set: Kernels) -> NDArray[np.int32]:
     n_rows, n_symbols = len(written.lengths), len(written.symbols)
     n_cells = n_symbols + n_rows + 1
     if n_cells > _MOST_CELLS:
@@ -261,37 +308,43 @@ def _cells(written: SymbolizedPretokens) -> NDArray[np.int32]:
             f"The distinct pre-tokens hold {n_symbols:,} symbols; at most {_MOST_CELLS:,} can be trained on.",
             "Choose a pretokenizer that cuts the text into more, and more often equal, pre-tokens.",
         )
-    cell = np.full((n_cells, 3), -1, dtype=np.int32)
-    row = np.repeat(np.arange(n_rows, dtype=np.int32), written.lengths)
-    where = np.arange(n_symbols, dtype=np.int32) + row + 1
-    cell[where, 0] = written.symbols
-    cell[where, 2] = row
-    return cell.reshape(-1)
+    cell = np.empty(3 * n_cells, dtype=np.int32)
+    kernel_set.module.lay_out_cells(*kernel_set.view((written.symbols, written.lengths, cell)))
+    return cell
 
 
-def _number_pairs(
-    left: NDArray[np.int32], right: NDArray[np.int32], n_base: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Number the distinct pairs by first appearance: (number of each place, left and right of each number)."""
-    key = left.astype(np.int64) * n_base + right
-    if n_base * n_base <= _MOST_PAIRS_IN_A_TABLE:
-        table = np.full(n_base * n_base, -1, dtype=np.int32)
-        # Assigned backwards, so that the first appearance of a key is written last and stays.
-        table[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
-        distinct = np.flatnonzero(table >= 0)
-        first = table[distinct]
-        in_order = np.argsort(first)
-        table[distinct[in_order]] = np.arange(len(distinct), dtype=np.int32)
-        number = table[key]
-        keys = distinct[in_order]
-    else:
-        keys, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        in_order = np.argsort(first)
-        place = np.empty(len(keys), dtype=np.int32)
-        place[in_order] = np.arange(len(keys), dtype=np.int32)
-        number = place[inverse.reshape(-1)]
-        keys = keys[in_order]
-    return number, (keys // max(1, n_base)).astype(np.int32), (keys % max(1, n_base)).astype(np.int32)
+_FirstPairs = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
+
+
+def _number_pairs(kernel_set: Kernels, cell: NDArray[np.int32], n_base: int) -> _FirstPairs:
+    """Number the distinct pairs by first appearance and write each into its cell.
+
+    Returns the left and the right symbol of each, and how often it stands.
+    """
+    if n_base * n_base > _MOST_PAIRS_IN_A_TABLE:
+        return _number_pairs_by_sorting(cell, n_base)
+    n_most = min(n_base * n_base, len(cell) // 3)
+    number = np.full(n_base * n_base, kernels.NO_SLOT, dtype=np.int32)
+    left, right = np.empty(n_most, dtype=np.int32), np.empty(n_most, dtype=np.int32)
+    places = np.zeros(n_most, dtype=np.int64)
+    n_pairs = kernel_set.module.number_pairs(
+        kernel_set.view(cell), n_base, *kernel_set.view((number, left, right, places))
+    )
+    return left[:n_pairs], right[:n_pairs], places[:n_pairs]
+
+
+def _number_pairs_by_sorting(cell: NDArray[np.int32], n_base: int) -> _FirstPairs:
+    """Do the same for an alphabet whose pairs are too many for a table."""
+    cells = cell.reshape(-1, 3)
+    starts = np.flatnonzero((cells[:-1, 0] >= 0) & (cells[1:, 0] >= 0))
+    key = cells[starts, 0].astype(np.int64) * n_base + cells[starts + 1, 0]
+    keys, first, inverse, places = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    in_order = np.argsort(first)
+    number = np.empty(len(keys), dtype=np.int32)
+    number[in_order] = np.arange(len(keys), dtype=np.int32)
+    cells[starts, 1] = number[inverse.reshape(-1)]
+    keys = keys[in_order]
+    return (keys // n_base).astype(np.int32), (keys % n_base).astype(np.int32), places[in_order].astype(np.int64)
 
 
 # --- room: how long each growing array is ---

@@ -18,6 +18,10 @@ Weights = Literal["counts", "types"]
 
 DEFAULT_MERGES = 3000
 DEFAULT_MARKER = "</w>"
+LARGEST_COUNT = 2**63 - 1
+"""Counts are int64."""
+LARGEST_ID = 2**31 - 1
+"""Symbols, and places of them, are int32."""
 NORMALIZATIONS = ("NFC", "NFD", "NFKC", "NFKD", "lowercase")
 
 Progress = Callable[[float, str], None]
@@ -85,18 +89,27 @@ class TrainingOptions:
         _check_choice("base", self.base, ("bytes", "characters"))
         _check_choice("end of word", self.end_of_word, ("none", "separate", "glued"))
         _check_choice("weights", self.weights, ("counts", "types"))
-        if self.min_count < 1:
-            raise OptionError(f"The least count is {self.min_count}.", "Give 1 or more.")
-        if self.max_token_length is not None and self.max_token_length < 2:
-            raise OptionError(f"The longest token is {self.max_token_length}.", "Give 2 or more.")
-        if self.merges is not None and self.merges < 0:
-            raise OptionError(f"The number of merges is {self.merges}.", "Give 0 or more.")
+        _check_number("least count", self.min_count, 1, LARGEST_COUNT)
+        _check_number("longest token", self.max_token_length, 2, LARGEST_ID)
+        _check_number("number of merges", self.merges, 0, LARGEST_ID)
+        _check_number("vocabulary size", self.vocab_size, 0, LARGEST_ID)
         if self.merges is not None and self.vocab_size is not None:
             raise OptionError("Both a vocabulary size and a number of merges were given.", "Give one.")
         if self.end_of_word != "none" and not self.marker:
             raise OptionError("The end-of-word marker has no text.", f"Give one, such as {DEFAULT_MARKER}.")
         if self.unknown == "":
             raise OptionError("The unknown token has no text.", "Give one, such as <unk>.")
+
+
+def _check_number(what: str, value: int | None, least: int, most: int) -> None:
+    if value is not None and value < least:
+        raise OptionError(f"The {what} is {value}.", f"Give {least} or more.")
+    if value is not None and value > most:
+        raise OptionError(f"The {what} is {_shown(value)}.", f"Give {most:,} or less.")
+
+
+def _shown(number: int) -> str:
+    return f"{number:,}" if number < 10**24 else "a number of more than 24 digits"
 
 
 def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:

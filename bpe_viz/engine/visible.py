@@ -17,8 +17,11 @@ CACHED_TOKENS = 1 << 15
 MOST_BYTES = 4096
 """Of a larger token only the ends are shown: one made of a line of 10 MB must not hold a window up."""
 
-SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽"}
-"""White space that has a sign of its own; all other invisible characters are written as code points."""
+SIGNS = {
+    " ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽",
+    "\0": "␀", "\a": "␇", "\b": "␈", "\v": "␋", "\f": "␌", "\x1b": "␛", "\x7f": "␡",
+}  # fmt: skip
+"""White space and frequent controls have a sign of their own; other invisible characters are written as code points."""
 
 _ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"})
 _MARK_CATEGORIES = frozenset({"Mn", "Mc", "Me"})

@@ -2,7 +2,7 @@ r"""Read word tables: pre-tokens with their counts, one on each line.
 
 `.tsv`: pre-token, tab (or the last space of the line), count; in the pre-token `\t`, `\n`, `\r` and `\\`
 stand for tab, newline, carriage return and backslash. `.csv`: as the csv module reads it. `.parquet`: columns
-`pretoken` and `count`. The first line of text may be the header `pretoken`, `count`.
+`pretoken` and `count`. The first line of text may be a header such as `pretoken`, `count`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ import regex
 
 from bpe_viz.engine import parquet
 from bpe_viz.engine.documents import read_text
+from bpe_viz.engine.types import LARGEST_COUNT
 from bpe_viz.errors import CorpusError
 
 HEADER = ("pretoken", "count")
-LARGEST_COUNT = 2**63 - 1
+
+_MOST_DIGITS = 19
+_COUNT = regex.compile(rf"0*[0-9]{{1,{_MOST_DIGITS}}}")
+_SHOWN = 60  # characters of a row in a message
+_CSV_CHARACTERS = 2**31 - 1  # what a long of C holds everywhere
 
 _ESCAPE = regex.compile(r"\\(.?)", regex.DOTALL)
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
@@ -33,7 +38,7 @@ def is_word_table(path: str | Path) -> bool:
 
     A Parquet file that is missing, damaged or unreadable without pyarrow is none: reading it tells why.
     """
-    suffix = Path(path).suffix.lower()
+    suffix = _suffix(Path(path))
     if suffix == ".parquet":
         try:
             return parquet.has_word_counts(Path(path))
@@ -42,19 +47,26 @@ def is_word_table(path: str | Path) -> bool:
     return suffix in (".tsv", ".csv")
 
 
+def _suffix(path: Path) -> str:
+    """Return what a table is by its name: the suffix, that before `.gz` of text."""
+    suffix = path.suffix.lower()
+    inner = path.with_suffix("").suffix.lower() if suffix == ".gz" else ""
+    return inner if inner in (".tsv", ".csv") else suffix
+
+
 def read_word_table(path: Path) -> tuple[dict[str, int], list[str]]:
     """Return pre-token -> count, in the order of the table, and notes on what was handled.
 
     A pre-token listed twice adds up. Raises CorpusError, naming the line, for a row without a count, for a
     count that is no whole number of 1 or more, and for an unknown escape.
     """
-    suffix = path.suffix.lower()
+    suffix = _suffix(path)
     notes: list[str] = []
     if suffix == ".parquet":
         rows = _parquet_rows(path)
     else:
         text, notes = read_text(path)
-        rows = _csv_rows(path, text) if suffix == ".csv" else _tsv_rows(path, text)
+        rows = _after_header(path, _csv_rows(path, text) if suffix == ".csv" else _tsv_rows(path, text), notes)
     counts: dict[str, int] = {}
     repeated = 0
     for place, pretoken, written in rows:
@@ -67,16 +79,32 @@ def read_word_table(path: Path) -> tuple[dict[str, int], list[str]]:
     return counts, notes
 
 
+def _after_header(path: Path, rows: Iterator[Row], notes: list[str]) -> Iterator[Row]:
+    """Leave out a first row whose count holds no digit: it names the columns. Any but HEADER is noted."""
+    for number, row in enumerate(rows):
+        _, pretoken, written = row
+        if number == 0 and written and not any(map(str.isdigit, written)):
+            if (pretoken, written) != HEADER:
+                notes.append(f"{path}: the first line, {pretoken!r} and {written!r}, was taken as a header.")
+            continue
+        yield row
+
+
 def _count(place: str, pretoken: str, written: str) -> int:
     if not pretoken:
         raise CorpusError(f"{place}: there is no pre-token before the count {written!r}.")
     # int() alone would also take 1_000 and the digits of other scripts.
-    if not regex.fullmatch(r"0*[0-9]{1,18}", written) or int(written) == 0:
+    count = int(written[-_MOST_DIGITS:]) if _COUNT.fullmatch(written) else 0
+    if not 1 <= count <= LARGEST_COUNT:
         raise CorpusError(
-            f"{place}: the count of {pretoken!r} is {written!r}.",
-            "Give a whole number of 1 or more, in digits.",
+            f"{place}: the count of {_start(pretoken)!r} is {_start(written)!r}.",
+            "Give a whole number from 1 to 2**63 - 1, in digits.",
         )
-    return int(written)
+    return count
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 def _tsv_rows(path: Path, text: str) -> Iterator[Row]:
@@ -86,8 +114,6 @@ def _tsv_rows(path: Path, text: str) -> Iterator[Row]:
         if not line.strip():
             continue
         pretoken, separator, written = line.rpartition("\t" if "\t" in line else " ")
-        if number == 1 and (pretoken, written.strip()) == HEADER:
-            continue
         if not separator:
             raise CorpusError(f"{place}: {line[:60]!r} has no count.", "Write a tab and the count after it.")
         yield place, _unescape(place, pretoken), written.strip()
@@ -106,11 +132,12 @@ def _unescape(place: str, written: str) -> str:
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[Row]:
+    csv.field_size_limit(_CSV_CHARACTERS)  # no pre-token is too long
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        for number, fields in enumerate(reader):
+        for fields in reader:
             place = f"{path}, line {reader.line_num}"
-            if not fields or (number == 0 and tuple(fields) == HEADER):
+            if not fields:
                 continue
             if len(fields) != 2:
                 raise CorpusError(

@@ -6,6 +6,7 @@ contract.
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -15,8 +16,9 @@ from pathlib import Path
 from typing import Protocol
 
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions
+from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
+from bpe_viz.whole_file import check_writable
 
 
 class PretokenizerNeeded(FormatError):  # noqa: N818  # nothing is wrong with the file
@@ -42,6 +44,8 @@ class Format:
     save: writes a tokenizer and returns what the format could not hold, in plain words; None: cannot save.
         Raises FormatError if it would change what the tokenizer does.
     holds_pretokenizer: a saved file tells how text is cut, and which tokens are special
+    check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
+        known before training; None: any can
     """
 
     name: str
@@ -51,9 +55,11 @@ class Format:
     load: Load
     save: Callable[[Tokenizer, Path], tuple[str, ...]] | None
     holds_pretokenizer: bool = True
+    check: Callable[[Options], None] | None = None
 
 
 _HEAD_BYTES = 4096
+_SHOWN_BYTES = 30
 
 
 @cache
@@ -85,7 +91,9 @@ def load_tokenizer(path: Path, given: CountingOptions | None = None) -> Tokenize
     """
     found = detect_format(path)
     if found is None:
-        raise FormatError(f"{path} is no tokenizer file that bpe_viz reads.", f"It reads {_titles()}.")
+        raise FormatError(
+            f"{path} is no tokenizer file that bpe_viz reads: {_why_not(path)}.", f"It reads {_titles()}."
+        )
     return found.load(path, given)
 
 
@@ -95,29 +103,50 @@ def refuse_pretokenizer(path: Path, given: CountingOptions | None) -> None:
         raise FormatError(f"{path} has its own pretokenizer.", "Leave out --pretokenizer and --pattern.")
 
 
+def _why_not(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    if not head:
+        return "it is empty"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "it is in UTF-16 instead of UTF-8"
+    return f"it begins with {head[:_SHOWN_BYTES].decode('utf-8', 'backslashreplace')!r}"
+
+
 def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> tuple[str, ...]:
     """Write a tokenizer; returns what was lost, in plain words.
 
     name: of the format; None: chosen by the file's name
     Raises FormatError if there is no such format or it cannot hold the tokenizer; then nothing is written.
     """
-    return format_to_save(path, name)(tokenizer, path)
+    save = format_to_save(path, name).save
+    if save is None:
+        raise TypeError(f"{name} is chosen among formats that save")
+    return save(tokenizer, path)
 
 
-def format_to_save(path: Path, name: str | None = None) -> Callable[[Tokenizer, Path], tuple[str, ...]]:
-    """Return what saves in the format of this name, or in that of the file's name. Raises FormatError."""
+def check_before_training(options: Options, path: Path, name: str | None = None) -> None:
+    """Raise FormatError if a tokenizer trained with these options could not be saved to this file."""
+    check = format_to_save(path, name).check
+    if check is not None:
+        check(options)
+    check_writable(path, FormatError)
+
+
+def format_to_save(path: Path, name: str | None = None) -> Format:
+    """Return the format of this name, or that of the file's name, which can save. Raises FormatError."""
     able = [one for one in formats() if one.save is not None]
     if name is not None:
         chosen = next((one for one in able if one.name == name), None)
     else:
         chosen = next((one for one in able if path.name.endswith(one.suffixes)), None)
-    if chosen is None or chosen.save is None:
+    if chosen is None:
         what = f"named {name!r}" if name is not None else f"for a file named {path.name}"
         raise FormatError(
             f"There is no format {what} that bpe_viz can save.",
             f"Known: {', '.join(f'{one.name} ({one.suffixes[0]})' for one in able)}.",
         )
-    return chosen.save
+    return chosen
 
 
 def _titles() -> str:

@@ -85,6 +85,7 @@ def load(path: Path) -> Tokenizer:
         special_ids=special_ids,
         name=path.name,
     )
+    tokenizer.refuses_gaps = not pipeline.is_byte_level and model.unk_token is None and file.pre_tokenizer is None
     tokenizer.notes = (*pipeline.notes, *notes, *_notes(file, model, pipeline, merges, special_ids))
     return tokenizer
 
@@ -230,7 +231,8 @@ def _added_tokens(
     ids: dict[str, int] = {}
     normalized: set[bool] = set()
     moved = []
-    expected = len(model.vocab)
+    taken = set(model.vocab.values())
+    next_id = len(model.vocab)  # that the library would give
     for number, token in enumerate(added):
         field = Field(path, "added_tokens").at(number)
         for flag in ("single_word", "lstrip", "rstrip"):
@@ -244,19 +246,22 @@ def _added_tokens(
         known = model.vocab.get(token.content)
         if known is not None and known != token.id:
             field.at("id").refuse(f"of {token.content!r} is {token.id}, but model.vocab says {known}")
+        is_first = token.content not in ids
         if ids.setdefault(token.content, token.id) != token.id:
             field.at("id").refuse(f"of {token.content!r} is {token.id}, but it was {ids[token.content]} before")
-        if known is None:
-            if token.id != expected:
+        if known is None and token.id in taken:
+            field.at("id").refuse(f"of {token.content!r} is {token.id}, which another token of model.vocab has")
+        if known is None and is_first:
+            if token.id != next_id:
                 moved.append(token.content)
-            expected += 1
+            next_id += 1
     if len(normalized) > 1:
         Field(path, "added_tokens").refuse("are partly normalized, so they are looked for in two rounds")
     notes = []
     if moved:
         notes.append(
-            f"The tokenizers library would give other ids to {len(moved):,} added tokens that "
-            f"model.vocab lacks, such as {moved[0]!r}; bpe_viz keeps those of the file."
+            f"The tokenizers library would give other ids to added tokens that model.vocab lacks, such as "
+            f"{moved[0]!r}; bpe_viz keeps those of the file. There are {len(moved):,}."
         )
     return ids, notes
 
@@ -265,15 +270,20 @@ def _notes(file: _File, model: _Bpe, pipeline: Pipeline, merges: _Merges, specia
     if file.truncation is not None or file.padding is not None:
         yield "The file asks for truncation or padding, which bpe_viz leaves out."
     if merges.n_repeated:
-        yield f"{merges.n_repeated:,} merges are listed again; the last place counts, as in the library."
-    if not pipeline.is_byte_level and model.unk_token is None and pipeline.removed is None:
+        yield f"Merges that are listed again, whose last place counts, as in the library: {merges.n_repeated:,}."
+    if (
+        file.pre_tokenizer is not None
+        and not pipeline.is_byte_level
+        and model.unk_token is None
+        and pipeline.removed is None
+    ):
         yield (
             "There is no unknown token: a letter that the vocabulary lacks is a gap here, while the "
             "tokenizers library leaves it out and joins its neighbours."
         )
     unused = len(model.vocab.keys() - set(merges.texts) - special_ids.keys())
     if unused:
-        yield f"{unused:,} tokens of the vocabulary are made by no merge, so no text ever encodes to them."
+        yield f"Tokens of the vocabulary that no merge makes, so no text ever encodes to them: {unused:,}."
     n_ids = len(set(model.vocab.values()))
     if n_ids < len(model.vocab):
-        yield f"{len(model.vocab) - n_ids:,} tokens share an id with another; an id decodes to one of them."
+        yield f"Tokens that share an id with another, and an id decodes to one of them: {len(model.vocab) - n_ids:,}."

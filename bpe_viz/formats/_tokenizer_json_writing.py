@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
-from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
-from bpe_viz.engine.symbols import BaseVocabulary
+from bpe_viz.engine.pretokenize import LINES, pretokenizer_for, shortened
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions
+from bpe_viz.engine.types import CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._split_patterns import WHOLE_TEXT, for_library, library_is_installed, why_not_alike
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
@@ -43,15 +42,55 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def document_of(tokenizer: Tokenizer) -> tuple[Json, list[str]]:
-    """Return the content of a tokenizer.json, and notes on what is not the same in the library."""
-    base = tokenizer.base
-    if base.end_of_word == "separate":
+def check(options: Options) -> None:
+    """Raise FormatError for what is known before training: document_of would refuse the tokenizer."""
+    training, counting = options.training, options.counting
+    _check_marker(training.end_of_word)
+    _check_named_like_the_marker(training.end_of_word, training.marker, _specials(training.unknown, counting))
+    if counting.pattern != WHOLE_TEXT:
+        _split(counting)
+    if training.base == "bytes":
+        _check_letters_of_bytes(training.end_of_word, training.marker, _specials(training.unknown, counting))
+
+
+def _specials(unknown: str | None, counting: CountingOptions) -> list[str]:
+    return list(dict.fromkeys([*([] if unknown is None else [unknown]), *counting.special_tokens]))
+
+
+def _check_marker(end_of_word: EndOfWord) -> None:
+    if end_of_word == "separate":
         raise FormatError(
             "A tokenizer.json has no place for an end-of-word marker that is a symbol of its own: "
             "the library only knows one glued to the last letter.",
             "Train with --end-of-word glued.",
         )
+
+
+def _check_named_like_the_marker(end_of_word: EndOfWord, marker: str, specials: Sequence[str]) -> None:
+    if end_of_word != "none" and marker in specials:
+        raise FormatError(
+            f"The special or unknown token {marker!r} is the end-of-word marker as well, "
+            "and the library would take the one for the other.",
+            "Choose another text for it.",
+        )
+
+
+def _check_letters_of_bytes(end_of_word: EndOfWord, marker: str, specials: Sequence[str]) -> None:
+    """Refuse a special token that is written like a byte that it is not: the letters for bytes are always there."""
+    for text in specials:
+        letter = text.removesuffix(marker) if end_of_word == "glued" and text != marker else text
+        if letter in LETTER_OF_BYTE and (letter != text or to_stand_ins(text.encode()) != text):
+            raise FormatError(
+                f"The special token {text!r} is written like an ordinary token in a tokenizer.json.",
+                "Choose another text for it.",
+            )
+
+
+def document_of(tokenizer: Tokenizer) -> tuple[Json, list[str]]:
+    """Return the content of a tokenizer.json, and notes on what is not the same in the library."""
+    base = tokenizer.base
+    _check_marker(base.end_of_word)
+    _check_named_like_the_marker(base.end_of_word, base.marker, list(tokenizer.special_ids))
     texts = written_symbols(tokenizer)
     vocabulary = _vocabulary(tokenizer, texts)
     notes = _notes(tokenizer)
@@ -101,7 +140,9 @@ def _vocabulary(tokenizer: Tokenizer, texts: Sequence[str]) -> dict[str, int]:
     for symbol, text in enumerate(texts):
         token_id = tokenizer.id_of(symbol)
         is_other = vocabulary.setdefault(text, token_id) != token_id
-        if base.end_of_word == "glued" and (is_other or (symbol >= len(base) and _is_letter(base, text))):
+        if base.end_of_word == "glued" and (
+            is_other or (symbol >= len(base) and _is_letter(base.end_of_word, base.marker, text))
+        ):
             raise FormatError(
                 f"The token {text!r} ends like the end-of-word marker, "
                 "and the library would take the one for the other.",
@@ -132,7 +173,7 @@ def _add_specials(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
             continue
         # One letter in the vocabulary would be taken as a base symbol. The library numbers an added token that is
         # not in the vocabulary by their count, so it may stay out where that gives the same id.
-        if base.base == "characters" and text != tokenizer.unknown and _is_letter(base, text):
+        if base.base == "characters" and text != tokenizer.unknown and _is_letter(base.end_of_word, base.marker, text):
             if token_id != n_ordinary or len(tokenizer.special_ids) > 1:
                 raise FormatError(
                     f"The special token {text!r} would be taken as an ordinary letter in a tokenizer.json.",
@@ -142,9 +183,9 @@ def _add_specials(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
         vocabulary[text] = token_id
 
 
-def _is_letter(base: BaseVocabulary, text: str) -> bool:
+def _is_letter(end_of_word: EndOfWord, marker: str, text: str) -> bool:
     """Tell whether the library would take a text in the vocabulary as a letter, or as one that ends a word."""
-    return len(text) == 1 or (base.end_of_word == "glued" and text[1:] == base.marker)
+    return len(text) == 1 or (end_of_word == "glued" and text[1:] == marker)
 
 
 def _added_token(token_id: int, text: str) -> Json:
@@ -184,7 +225,7 @@ def _split(counting: CountingOptions) -> Json:
     pattern = entry.pattern or LINES
     if reason := why_not_alike(pattern):
         raise FormatError(
-            f"The pattern {pattern!r} would cut text differently in a tokenizer.json: {reason}.",
+            f"The pattern {shortened(pattern)} would cut text differently in a tokenizer.json: {reason}.",
             "Choose a named pretokenizer or a simpler pattern.",
         )
     covers = entry.lossless

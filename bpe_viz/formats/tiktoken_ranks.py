@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions
+from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.whole_file import whole_file
@@ -177,15 +177,24 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     return tuple(_losses(tokenizer))
 
 
-def _ranks_of(tokenizer: Tokenizer) -> list[tuple[bytes, int]]:
-    """Return (token, id), ascending by id. Raises FormatError where the format would change the ids of a text."""
-    base, symbols = tokenizer.base, tokenizer.symbols
-    if base.base != "bytes" or base.end_of_word != "none":
+def check(options: Options) -> None:
+    """Raise FormatError if no tokenizer that is trained with these options can be written."""
+    _check(options.training.base, options.training.end_of_word, options.counting)
+
+
+def _check(base: Base, end_of_word: EndOfWord, counting: CountingOptions) -> None:
+    if base != "bytes" or end_of_word != "none":
         raise FormatError(
             "Ranks hold tokens of bytes, without an end-of-word marker.", "Train with --base bytes, or save as .json."
         )
-    if tokenizer.counting.normalize:
+    if counting.normalize:
         raise FormatError("Ranks cannot say that text is normalized first.", "Save as .json.")
+
+
+def _ranks_of(tokenizer: Tokenizer) -> list[tuple[bytes, int]]:
+    """Return (token, id), ascending by id. Raises FormatError where the format would change the ids of a text."""
+    base, symbols = tokenizer.base, tokenizer.symbols
+    _check(base.base, base.end_of_word, tokenizer.counting)
     used = range(len(base) + tokenizer.position)
     contents = [symbols.content(symbol) for symbol in used]
     ids = [tokenizer.id_of(symbol) for symbol in used]
@@ -224,4 +233,5 @@ FORMAT = Format(
     load=load,
     save=save,
     holds_pretokenizer=False,
+    check=check,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions
+from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.formats import Format, refuse_pretokenizer
 
 _KEYS = (b'"added_tokens"', b'"model"', b'"pre_tokenizer"', b'"normalizer"', b'"truncation"')
@@ -32,6 +32,13 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     return save(tokenizer, path)
 
 
+def check(options: Options) -> None:
+    """Raise FormatError if no tokenizer that is trained with these options can be written."""
+    from bpe_viz.formats._tokenizer_json_writing import check
+
+    check(options)
+
+
 FORMAT = Format(
     name="tokenizer.json",
     title="Hugging Face tokenizer.json",
@@ -39,4 +46,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=save,
+    check=check,
 )

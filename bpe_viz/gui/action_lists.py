@@ -94,30 +94,34 @@ class KeySheet(QDialog):
         sheet = QWidget()
         grid = QGridLayout(sheet)
         grid.setHorizontalSpacing(24)
-        row = 0
-        for group in GROUPS:
-            with_keys = [spec for spec in actions.specs if spec.group == group and spec.shown_keys]
-            if not with_keys:
+        listed = {group: [one for one in actions.specs if one.group == group and one.shown_keys] for group in GROUPS}
+        most = sum(len(specs) + 1 for specs in listed.values() if specs) / 2
+        row = column = deepest = 0
+        for group, specs in listed.items():
+            if not specs:
                 continue
+            if column == 0 and row and row + len(specs) / 2 > most:
+                row, column = 0, 2
             heading = QLabel(group)
             heading.setProperty("role", "heading")
-            grid.addWidget(heading, row, 0, 1, 2)
-            row += 1
-            for spec in with_keys:
-                grid.addWidget(QLabel(spec.shown_keys), row, 0)
-                grid.addWidget(QLabel(spec.title.replace("&", "&&")), row, 1)
+            grid.addWidget(heading, row, column, 1, 2)
+            for spec in specs:
                 row += 1
+                grid.addWidget(QLabel(spec.shown_keys), row, column)
+                grid.addWidget(QLabel(spec.title.replace("&", "&&")), row, column + 1)
+            row += 1
+            deepest = max(deepest, row)
         note = QLabel(
             "A list or field with the focus keeps the keys that it uses itself; "
             "Alt+Right and Alt+Left always step, Esc gives the keys back to the timeline."
         )
         note.setProperty("role", "dim")
         note.setWordWrap(True)
-        grid.addWidget(note, row, 0, 1, 2)
+        grid.addWidget(note, deepest, 0, 1, 4)
         area = QScrollArea()
         area.setWidget(sheet)
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
-        column = QVBoxLayout(self)
-        column.addWidget(area)
+        around = QVBoxLayout(self)
+        around.addWidget(area)
         self.resize(sheet.sizeHint().width() + 60, min(parent.height() - 60, sheet.sizeHint().height() + 60))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QLoggingCategory, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from bpe_viz.gui.look import Look
@@ -41,6 +41,8 @@ def start(paths: Sequence[Path]) -> int:
 def make_application() -> QApplication:
     """Return the one QApplication, with the settings that the program needs."""
     sys.setswitchinterval(_SWITCH_SECONDS)
+    # Qt would write a line for each script of the corpus that no font is made for; the text is shown all the same.
+    QLoggingCategory.setFilterRules("qt.text.font.db=false")
     application = QApplication.instance()
     if not isinstance(application, QApplication):
         application = QApplication(["bpe-viz"])

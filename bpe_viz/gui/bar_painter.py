@@ -8,17 +8,21 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPolygonF
 
-from bpe_viz.engine.visible import Parts, shortened, text_of
+from bpe_viz.engine.visible import Parts, shortened
 from bpe_viz.gui.bar_rows import DOT, BarRow
 from bpe_viz.gui.chips import hatch_brush
 from bpe_viz.gui.glyphs import drawable
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.symbol_fit import MOST_CHARACTERS, fair_shares, fitted
+from bpe_viz.gui.symbol_texts import LONGEST_CHIP
 
 ROW, BAR, TOP_MARGIN, SIDE_MARGIN = 26, 15, 10, 12
 RADIUS = 2.0
-LABEL_CHARACTERS = 15
-MOST_OF_WIDTH_FOR_LABEL = 0.32
-LEAST_SYMBOL = 3
+POINTER_ROOM = 8
+LEAST_BAR = 56
+LEAST_CUT_LABEL = 5  # characters: two ellipses and the dot between
+LEAST_LABEL_CHARACTERS = 9
+MOST_OF_WIDTH_FOR_LABEL = 0.45
 CHANGE_SCALE = 0.9
 CACHED_LABELS = 4096
 
@@ -56,6 +60,7 @@ class BarPainter:
         self.row_height = max(look.px(ROW), look.row_height)
         self.top_margin = look.px(TOP_MARGIN)
         self._labels: dict[tuple[Parts, Parts, int], _Label] = {}
+        self._wanted_widths: dict[tuple[Parts, Parts], float] = {}
         self._columns = _Columns(0, 0, 0, 0, 0)
         self._highest = 1
         self._hatching = hatch_brush(look)
@@ -65,6 +70,7 @@ class BarPainter:
         """Take the least widths for the columns again, for another corpus."""
         self._count_width = self._look.ui_metrics(bold=True).horizontalAdvance("999")
         self._change_width = self._look.ui_metrics(CHANGE_SCALE).horizontalAdvance("+999")
+        self._label_width = self._look.mono_metrics().horizontalAdvance("0") * LEAST_LABEL_CHARACTERS
 
     def measure(self, rows: Sequence[BarRow]) -> None:
         """Fit scale and columns; columns only grow, so that bars do not jump from merge to merge."""
@@ -74,6 +80,7 @@ class BarPainter:
         longest = max((row.change_text for row in rows), key=len, default="")
         self._count_width = max(self._count_width, counts.horizontalAdvance(widest))
         self._change_width = max(self._change_width, changes.horizontalAdvance(longest))
+        self._label_width = max([self._label_width, *map(self._wanted_width, rows)])
 
     def share(self, count: int) -> float:
         """Return a count's part of the longest bar."""
@@ -82,16 +89,26 @@ class BarPainter:
     def begin(self, painter: QPainter, width: int) -> None:
         """Prepare for rows of this width."""
         look = self._look
-        label_width = min(
-            look.mono_metrics().horizontalAdvance("0") * LABEL_CHARACTERS, width * MOST_OF_WIDTH_FOR_LABEL
-        )
-        label_right = look.px(SIDE_MARGIN) + round(label_width)
         change_left = width - look.px(SIDE_MARGIN) - round(self._change_width)
         count_right = change_left - look.grid
+        bars_end = count_right - round(self._count_width) - look.px(12)
+        least = self._label_left + look.mono_metrics().horizontalAdvance("0") * LEAST_CUT_LABEL
+        most = min(width * MOST_OF_WIDTH_FOR_LABEL, max(least, bars_end - look.grid - look.px(LEAST_BAR)))
+        label_right = round(min(self._label_left + self._label_width, most))
         bar_left = label_right + look.grid
-        bar_right = max(bar_left + look.grid, count_right - round(self._count_width) - look.px(12))
+        bar_right = max(bar_left + look.grid, bars_end)
         self._columns = _Columns(label_right, bar_left, bar_right, count_right, change_left)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    @property
+    def _label_left(self) -> int:
+        """Where the longest label may begin: right of the pointer to the next pair."""
+        return self._look.px(SIDE_MARGIN) + self._look.px(POINTER_ROOM)
+
+    def label_edges(self, row: BarRow) -> tuple[float, float, str]:
+        """Return where a row's label begins and ends since the last call of begin, and what it shows."""
+        label, right = self._label(row), self._columns.label_right
+        return right - label.width, right, "".join(text for _, text, _ in label.pieces)
 
     def paint_row(self, painter: QPainter, row: BarRow, place: Place, *, is_shaded: bool) -> None:
         """Paint a row; is_shaded: it is selected or pointed at."""
@@ -108,7 +125,7 @@ class BarPainter:
         margin = self._look.px(24)
         painter.setFont(self._look.ui_font())
         painter.setPen(self._look.pen("dim"))
-        flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
         painter.drawText(area.adjusted(margin, margin, -margin, -margin), flags, text)
 
     def _paint_shade(self, painter: QPainter, y: float) -> None:
@@ -134,7 +151,7 @@ class BarPainter:
     def _paint_pointer(self, painter: QPainter, right: float, y: float) -> None:
         """Point at the next pair from its left, so that it is told without its colour."""
         half = self._look.px(4)
-        x = max(self._look.px(5), round(right) - 3 * half)
+        x = round(right) - 3 * half
         middle = round(y + self.row_height / 2)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._look.brush("next"))
@@ -189,7 +206,7 @@ class BarPainter:
             painter.drawText(QPointF(columns.change_left, baseline), row.change_text)
 
     def _label(self, row: BarRow) -> _Label:
-        room = round(self._columns.label_right - self._look.px(SIDE_MARGIN))
+        room = round(self._columns.label_right - self._label_left)
         key = (row.left, row.right, room)
         if key not in self._labels:
             if len(self._labels) >= CACHED_LABELS:
@@ -197,39 +214,45 @@ class BarPainter:
             self._labels[key] = self._lay_out(row.left, row.right, room)
         return self._labels[key]
 
-    def _lay_out(self, left: Parts, right: Parts, room: float) -> _Label:
+    def _wanted_width(self, row: BarRow) -> float:
+        """Return how wide a label would be that is not cut, or nearly so."""
+        key = (row.left, row.right)
+        if key not in self._wanted_widths:
+            if len(self._wanted_widths) >= CACHED_LABELS:
+                self._wanted_widths.clear()
+            shown = (shortened(parts, LONGEST_CHIP) for parts in key)
+            self._wanted_widths[key] = sum(map(self._width_of, shown)) + self._dot_width
+        return self._wanted_widths[key]
+
+    def _width_of(self, parts: Parts) -> float:
         metrics = self._look.mono_metrics()
-        gap = metrics.horizontalAdvance("0") / 2
-        sizes = [0 if _is_whole(parts) else len(text_of(parts)) for parts in (left, right)]
-        while True:
-            shown = [_cut(parts, size) for parts, size in zip((left, right), sizes, strict=True)]
-            pieces = [
-                *((part.text, part.kind != "text") for part in drawable(shown[0], metrics)),
-                (DOT, True),
-                *((part.text, part.kind != "text") for part in drawable(shown[1], metrics)),
-            ]
-            width = sum(metrics.horizontalAdvance(text) for text, _ in pieces) + 2 * gap
-            if width <= room or max(sizes) <= LEAST_SYMBOL:
-                break
-            sizes[sizes[0] < sizes[1]] -= 1
+        return sum(metrics.horizontalAdvance(part.text) for part in drawable(parts, metrics))
+
+    @property
+    def _dot_gap(self) -> float:
+        return self._look.mono_metrics().horizontalAdvance("0") / 2
+
+    @property
+    def _dot_width(self) -> float:
+        return self._look.mono_metrics().horizontalAdvance(DOT) + 2 * self._dot_gap
+
+    def _lay_out(self, left: Parts, right: Parts, room: float) -> _Label:
+        metrics, gap = self._look.mono_metrics(), self._dot_gap
+        both = (left, right)
+        wanted = [self._width_of(shortened(parts, MOST_CHARACTERS)) for parts in both]
+        shares = fair_shares(wanted, room - self._dot_width, (1, 1))
+        shown = [
+            fitted(drawable(parts, metrics), share, self._width_of) for parts, share in zip(both, shares, strict=True)
+        ]
+        pieces = [
+            *((part.text, part.kind != "text") for part in drawable(shown[0], metrics)),
+            (DOT, True),
+            *((part.text, part.kind != "text") for part in drawable(shown[1], metrics)),
+        ]
+        width = sum(metrics.horizontalAdvance(text) for text, _ in pieces) + 2 * gap
         placed, offset = [], width
         for text, is_quiet in pieces:
             offset -= gap if text == DOT and is_quiet else 0
             placed.append((offset, text, is_quiet))
             offset -= metrics.horizontalAdvance(text) + (gap if text == DOT and is_quiet else 0)
         return _Label(tuple(placed), width)
-
-
-def _cut(parts: Parts, limit: int) -> Parts:
-    """Shorten without saying how long it was, which the tooltip does; at the least, keep the first character."""
-    if _is_whole(parts):
-        return parts
-    if limit <= LEAST_SYMBOL < len(text_of(parts)):
-        return shortened(parts, 2)[:2]
-    cut = shortened(parts, max(LEAST_SYMBOL, limit))
-    return parts if cut is parts else cut[:-1]
-
-
-def _is_whole(parts: Parts) -> bool:
-    """Tell whether there is nothing to cut: a sign or a single character."""
-    return len(parts) < 2 and all(part.kind != "text" or len(part.text) < 2 for part in parts)

@@ -8,10 +8,10 @@ from typing import Literal
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.narration import no_pair_left, times
-from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.types import Frame, Pair, TrainingOptions
-from bpe_viz.engine.visible import Parts, text_of, visible, visible_parts
+from bpe_viz.engine.visible import Parts, text_of, visible
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.symbol_texts import parts_of_symbol
 
 MINUS = "−"
 DOT = "·"
@@ -69,8 +69,8 @@ def bar_rows(frame: Frame) -> tuple[BarRow, ...]:
         rows.append(
             BarRow(
                 pair=pair,
-                left=symbol_parts(frame.symbols, pair.left),
-                right=symbol_parts(frame.symbols, pair.right),
+                left=parts_of_symbol(frame.symbols, pair.left, None),
+                right=parts_of_symbol(frame.symbols, pair.right, None),
                 count=counted.count,
                 before=0 if counted.is_new else counted.count - counted.change,
                 is_new=counted.is_new,
@@ -79,12 +79,6 @@ def bar_rows(frame: Frame) -> tuple[BarRow, ...]:
             )
         )
     return tuple(rows)
-
-
-def symbol_parts(symbols: SymbolTable, symbol: int) -> Parts:
-    """Return a symbol as it is shown, its end-of-word marker included."""
-    marker = symbols.base.marker if symbols.ends_word(symbol) else ""
-    return visible_parts(symbols.content(symbol), marker)
 
 
 def signed(change: int) -> str:

@@ -126,6 +126,10 @@ class BarsView(QAbstractScrollArea):
         y = self._painter.top_margin + self._row_of[pair] * height - self.verticalScrollBar().value()
         return QRect(0, y, self.viewport().width(), height)
 
+    def label_edges(self, row: BarRow) -> tuple[float, float, str]:
+        """Return where a row's label begins and ends, and what it shows."""
+        return self._painter.label_edges(row)
+
     def tooltip(self, row: BarRow) -> str:
         """Return what a row says when the mouse rests on it, as plain text."""
         lines = describe(row).split("; ")
@@ -224,6 +228,8 @@ class BarsView(QAbstractScrollArea):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows in sight."""
         painter, area = QPainter(self.viewport()), self.viewport().rect()
+        # Where a figure is painted into a file, nothing else keeps a row inside.
+        painter.setClipRect(area)
         painter.fillRect(area, self._look.brush("panel"))
         if not self._rows:
             self._painter.paint_note(painter, area, why_empty(self._frame, self._workspace.options.training))

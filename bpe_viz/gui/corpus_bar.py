@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QInputDialog, QPushButton, QSizePolicy, QWidget
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.tie_rules import TIE_RULES
 from bpe_viz.engine.types import Options
-from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.choice_button import ChoiceButton
+from bpe_viz.gui.flow_layout import FlowLayout
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.option_titles import BASES, MARKERS, pretokenizer_title
 from bpe_viz.gui.options_dialog import OptionsDialog
 from bpe_viz.gui.workspace import Workspace
-
-_BASES = {"bytes": "bytes", "characters": "characters"}
-_MARKERS = {
-    "none": "none",
-    "separate": "a symbol of its own",
-    "glued": "glued to the last letter",
-}
 
 
 class CorpusBar(QWidget):
@@ -47,11 +41,10 @@ class CorpusBar(QWidget):
         self.more = QPushButton("More…")
         self.more.setToolTip("Target, least count, weights, special tokens, unknown token, normalization, documents")
         self.more.clicked.connect(self.ask_more)
-        self._row = QHBoxLayout(self)
+        self._row = FlowLayout(self)
         for button in self._buttons():
             self._row.addWidget(button)
-        self._row.addStretch(1)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._fill_menus()
         workspace.corpus_changed.connect(self.show_corpus)
         look.changed.connect(self._fit_look)
@@ -69,8 +62,8 @@ class CorpusBar(QWidget):
         self.pretokenizer.menu.setToolTipsVisible(True)
         self.pretokenizer.menu.addSeparator()
         self.pretokenizer.menu.addAction("Own pattern…").triggered.connect(self.ask_pattern)
-        self._bases = self._radio_menu(self.base, _BASES, "base")
-        self._markers = self._radio_menu(self.end_of_word, _MARKERS, "end_of_word")
+        self._bases = self._radio_menu(self.base, BASES, "base")
+        self._markers = self._radio_menu(self.end_of_word, MARKERS, "end_of_word")
         rules = {name: f"{name}: {rule.winner} wins" for name, rule in TIE_RULES.items()}
         self._rules = self._radio_menu(self.rule, rules, "rule")
 
@@ -87,7 +80,7 @@ class CorpusBar(QWidget):
         return actions
 
     def _choose(self, field: str, value: str) -> None:
-        options = self._workspace.options
+        options = self._workspace.wanted_options
         if field == "pretokenizer":
             self.wanted.emit(options.with_counting(pretokenizer=value, pattern=None))
         else:
@@ -96,7 +89,7 @@ class CorpusBar(QWidget):
     @Slot()
     def ask_pattern(self) -> None:
         """Ask for a pattern of the user's own, and train with it."""
-        options = self._workspace.options
+        options = self._workspace.wanted_options
         now = options.counting.pattern or pretokenizer_for(options.counting).pattern or ""
         pattern, accepted = QInputDialog.getText(
             self.window(), "Own pattern", "A regular expression (syntax of the Python module regex);\n"
@@ -108,7 +101,7 @@ class CorpusBar(QWidget):
     @Slot()
     def ask_more(self) -> None:
         """Show all further options."""
-        dialog = OptionsDialog(self._workspace.options, self.window())
+        dialog = OptionsDialog(self._workspace.wanted_options, self.window())
         dialog.accepted.connect(lambda: self.wanted.emit(dialog.options()))
         dialog.open()
 
@@ -120,30 +113,45 @@ class CorpusBar(QWidget):
         self.corpus.setToolTip("\n".join(corpus.sources) or corpus.name)
         self._show_pretokenizer(corpus, options)
         self.base.show_value(options.training.base)
-        self.end_of_word.show_value(options.training.end_of_word)
+        self.end_of_word.show_value(MARKERS[options.training.end_of_word])
         self.rule.show_value(options.training.rule)
         self._bases[options.training.base].setChecked(True)
         self._markers[options.training.end_of_word].setChecked(True)
         self._rules[options.training.rule].setChecked(True)
+        self._fit_labels()
 
     def _show_pretokenizer(self, corpus: Corpus, options: Options) -> None:
-        try:
-            title = pretokenizer_for(options.counting).title
-        except BpeVizError:
-            title = options.counting.pretokenizer
-        self.pretokenizer.show_value(title)
+        if corpus.is_table:
+            self.pretokenizer.show_value("of the table", is_quiet=True)
+        else:
+            self.pretokenizer.show_value(pretokenizer_title(options.counting))
         if options.counting.pattern is None:
             self._pretokenizers[options.counting.pretokenizer].setChecked(True)
         else:
             for action in self._pretokenizers.values():
                 action.setChecked(False)
         self.pretokenizer.setToolTip(
-            "The table's pre-tokens are taken as they are; this cuts the text that you encode."
+            "The table's pre-tokens are taken as they are. "
+            f"{pretokenizer_title(options.counting)} cuts the text that you encode."
             if corpus.is_table
             else options.counting.pattern or PRETOKENIZERS[options.counting.pretokenizer].description
         )
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Find out anew whether the labels fit."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit_labels()
+
+    def _fit_labels(self) -> None:
+        """Leave the labels out where the bar would take more than two rows with them."""
+        for is_left_out in (False, True):
+            for button in self.findChildren(ChoiceButton):
+                button.leave_out_label(is_left_out)
+            if self._row.heightForWidth(self.width()) <= 2 * self.more.sizeHint().height() + 2 * self._row.spacing():
+                break
+
     @Slot()
     def _fit_look(self) -> None:
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(self._look.grid)
+        self._row.setSpacing(min(self._look.grid, 12))
+        self._fit_labels()

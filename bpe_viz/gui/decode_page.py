@@ -21,6 +21,7 @@ from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.chips import Chip, ChipStyle, chip_edges, chip_height, paint_chips, token_style
 from bpe_viz.gui.id_list import parse_ids
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.totals_label import Figure
 
 MOST_CHIPS = 5000
 _FIELD_ROWS = 2
@@ -31,16 +32,18 @@ _CHIP_SCALE = 1.1
 class DecodePage(QWidget):
     """A field for ids above, what they stand for below.
 
-    ids_given: list of int, to be decoded; text_wanted: str, to be encoded
+    ids_given: list of int, to be decoded; text_wanted: str, to be encoded; figures_changed: others are shown
     """
 
     ids_given = Signal(object)
     text_wanted = Signal(object)
+    figures_changed = Signal()
 
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
         self._text = ""
+        self._figures: tuple[Figure, ...] = ()
         self.field = QPlainTextEdit()
         self.field.setPlaceholderText("Paste token ids, such as [13, 11, 99]")
         self.field.setAccessibleName("Token ids to decode")
@@ -78,6 +81,11 @@ class DecodePage(QWidget):
         self._column.addWidget(area, 1)
 
     @property
+    def figures(self) -> tuple[Figure, ...]:
+        """What was decoded, for the heading: ids, bytes, ids without a token; nothing if nothing was."""
+        return self._figures
+
+    @property
     def text(self) -> str:
         """The decoded text."""
         return self._text
@@ -94,12 +102,14 @@ class DecodePage(QWidget):
         if ids:
             self.ids_given.emit(ids)
         else:
+            self._figures = ()
             self._show_text("")
             self.chips.show_chips(())
             self._say("")
 
     def show_decoding(self, decoding: Decoding) -> None:
         """Show an answer."""
+        self._figures = _figures(decoding)
         self._show_text(decoding.text)
         shown = decoding.pieces[:MOST_CHIPS]
         self.chips.show_chips(
@@ -115,6 +125,7 @@ class DecodePage(QWidget):
     def _show_text(self, text: str) -> None:
         self._text = text
         self.encode_button.setEnabled(bool(text))
+        self.figures_changed.emit()
 
     def _say(self, text: str, is_error: bool = False) -> None:
         self.message.setText(text)
@@ -134,6 +145,18 @@ class DecodePage(QWidget):
         self._column.setSpacing(look.grid)
         line = look.mono_metrics().lineSpacing()
         self.field.setFixedHeight(round(line * _FIELD_ROWS) + look.px(14))
+
+
+def _figures(decoding: Decoding) -> tuple[Figure, ...]:
+    n = len(decoding.pieces)
+    n_bytes = sum(len(piece.content) for piece in decoding.pieces if piece.content is not None)
+    figures = [
+        Figure(f"{n:,} {'id' if n == 1 else 'ids'}", 0, bold=True),
+        Figure(f"{n_bytes:,} {'byte' if n_bytes == 1 else 'bytes'}", 2),
+    ]
+    if unknown := sum(piece.content is None for piece in decoding.pieces):
+        figures.append(Figure(f"{unknown:,} unknown", 1))
+    return tuple(figures)
 
 
 def _summary(decoding: Decoding) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QFont,
     QInputMethodEvent,
     QKeyEvent,
@@ -29,6 +30,9 @@ from bpe_viz.gui.token_boxes import SCALE, BoxCache, is_drawn_by_qt
 
 MOST_CHARACTERS = 100_000
 MARGIN = 12
+SELECTED, SELECTED_ELSEWHERE = 90, 36
+"""How opaque the selection is while the keys go here, and while they do not."""
+
 EXACT_TEXT = "application/x-bpe-viz-text"
 """Beside plain text on the clipboard: UTF-8 with lone surrogates, which plain text would lose."""
 
@@ -67,7 +71,6 @@ class ExactTextEdit(QTextEdit):
         option = self.document().defaultTextOption()
         option.setTextDirection(Qt.LayoutDirection.LeftToRight)
         self.document().setDefaultTextOption(option)
-        self.setStyleSheet("QTextEdit, QTextEdit:focus { border: none; background: transparent; }")
         self._widths = _PlaceholderWidths(self.document(), self)
         self.document().contentsChanged.connect(self._read)
         look.changed.connect(self._fit_look)
@@ -149,9 +152,12 @@ class ExactTextEdit(QTextEdit):
         """Type; what Qt would store otherwise goes the way of pasted text."""
         command = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
         typed = "" if event.modifiers() & command else event.text()
+        if event.key() == Qt.Key.Key_Tab:
+            # It comes here where no other field takes the focus; with Ctrl too Qt would write it as it is.
+            typed = "\t"
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() & command:
             self.insert("\n")  # Shift+Return would be U+2028
-        elif typed and (typed >= " ") and typed != "\x7f" and self._stands_otherwise(typed):
+        elif typed and (typed >= " " or typed == "\t") and typed != "\x7f" and self._stands_otherwise(typed):
             self.insert(typed)
         else:
             super().keyPressEvent(event)
@@ -221,8 +227,29 @@ class ExactTextEdit(QTextEdit):
         if hasattr(self, "_boxes") and self.document().defaultFont() != self._boxes.font:
             self.document().setDefaultFont(self._boxes.font)
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show what is selected."""
+        super().focusInEvent(event)
+        self._fit_selection(SELECTED)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Let what is selected step back, but not behind the menu that copies it."""
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            self._fit_selection(SELECTED_ELSEWHERE)
+
+    def _fit_selection(self, alpha: int) -> None:
+        """Paint what is selected so that colours below it stay visible; a style sheet would paint it solid."""
+        blue, ink = self._look.colour("next"), self._look.colour("ink").name()
+        selection = f"rgba({blue.red()}, {blue.green()}, {blue.blue()}, {alpha})"
+        self.setStyleSheet(
+            "QTextEdit, QTextEdit:focus { border: none; background: transparent;"
+            f" selection-background-color: {selection}; selection-color: {ink}; }}"
+        )
+
     @Slot()
     def _fit_look(self) -> None:
+        self._fit_selection(SELECTED if self.hasFocus() else SELECTED_ELSEWHERE)
         self._boxes = self._look.shared(BoxCache)
         self._fit_font()
         self.document().setDocumentMargin(self._look.px(MARGIN))

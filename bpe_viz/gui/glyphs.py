@@ -1,4 +1,4 @@
-"""What the fonts of this machine cannot draw is written as a code point."""
+"""What the fonts of this machine cannot draw is written as a code point, a control by its name in small capitals."""
 
 from __future__ import annotations
 
@@ -10,35 +10,54 @@ from bpe_viz.engine.visible import SIGNS, Part, Parts, code_point
 
 _MEANING_OF_SIGN = {sign: character for character, sign in SIGNS.items()}
 
+# Few fonts have the control pictures; nearly all have the letters of phonetic script.
+_NAMES = {"␍": "ᴄʀ", "␀": "ɴᴜʟ", "␇": "ʙᴇʟ", "␈": "ʙs", "␋": "ᴠᴛ", "␌": "ғғ", "␛": "ᴇsᴄ", "␡": "ᴅᴇʟ"}
+
 
 def drawable(parts: Parts, metrics: QFontMetricsF) -> Parts:
     """Replace the characters that no font covers: <U+1F44D> instead of an empty box.
 
-    A sign such as ␍ that is not covered becomes the code point of what it stands for.
+    A sign such as ␍ that is not covered becomes ᴄʀ, or the code point of what it stands for.
     """
     if all(part.text.isascii() for part in parts):
         return parts
     return tuple(piece for part in parts for piece in _drawable_pieces(part, metrics))
 
 
-def _drawable_pieces(part: Part, metrics: QFontMetricsF) -> list[Part]:
-    pieces = []
-    for is_covered, run in groupby(part.text, key=lambda character: _is_covered(character, metrics)):
-        if is_covered:
-            pieces.append(Part("".join(run), part.kind))
-        else:
-            pieces += [Part(_written(character, part), "invisible") for character in run]
-    return pieces
+def drawable_text(text: str, metrics: QFontMetricsF) -> str:
+    """Replace the signs for controls that no font covers in a message or a tooltip: ␍ becomes ᴄʀ."""
+    for sign in _NAMES.keys() & set(text):
+        text = text.replace(sign, drawn_sign(sign, metrics) or code_point(_MEANING_OF_SIGN[sign]))
+    return text
 
 
-def _is_covered(character: str, metrics: QFontMetricsF) -> bool:
+def drawn_sign(sign: str, metrics: QFontMetricsF) -> str | None:
+    """Return how a sign is drawn: as it is, or by its name if no font covers it; None if neither can be."""
+    if is_covered(sign, metrics):
+        return sign
+    name = _NAMES.get(sign, "")
+    return name if name and is_covered(name, metrics) else None
+
+
+def is_covered(text: str, metrics: QFontMetricsF) -> bool:
+    """Tell whether some font has all characters of a text."""
     # Asks the font and all fonts that Qt falls back to (measured: true for U+6F22 where only a CJK
     # font beside the chosen one has it), takes 1.4 microseconds, and shapes nothing. Shaping what no
     # font has makes Qt print one warning a font.
-    return character.isascii() or metrics.inFontUcs4(ord(character))
+    return text.isascii() or all(metrics.inFontUcs4(ord(character)) for character in text)
 
 
-def _written(character: str, part: Part) -> str:
+def _drawable_pieces(part: Part, metrics: QFontMetricsF) -> list[Part]:
+    pieces = []
+    for is_drawn, run in groupby(part.text, key=lambda character: is_covered(character, metrics)):
+        if is_drawn:
+            pieces.append(Part("".join(run), part.kind))
+        else:
+            pieces += [Part(_written(character, part, metrics), "invisible") for character in run]
+    return pieces
+
+
+def _written(character: str, part: Part, metrics: QFontMetricsF) -> str:
     if part.kind == "invisible":
-        return code_point(_MEANING_OF_SIGN.get(character, character))
+        return drawn_sign(character, metrics) or code_point(_MEANING_OF_SIGN.get(character, character))
     return code_point(character)

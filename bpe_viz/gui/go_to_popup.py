@@ -67,8 +67,7 @@ class GoToPopup(QFrame):
         if position is None or not 0 <= position <= last:
             self._refuse(f"Type a number from 0 to {last:,}.")
             return
-        self._workspace.pause()
-        self._workspace.seek(position)
+        self._workspace.jump(position)
         self.close()
 
     def _refuse(self, why: str) -> None:

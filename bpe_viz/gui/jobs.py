@@ -97,7 +97,10 @@ class Lane(QObject):
             self._changed.notify()
 
     def stop(self, kind: str) -> None:
-        """Drop a waiting job of this kind, and ask a running one to end; its answer still arrives."""
+        """Drop a waiting job of this kind, and ask a running one to end.
+
+        The answer of the one that runs still arrives, unless it was replaced by the one that waited.
+        """
         with self._changed:
             if self._waiting.pop(kind, None) is not None:
                 self._answered[kind] = self._numbers[kind]

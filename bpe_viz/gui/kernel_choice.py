@@ -8,14 +8,9 @@ import threading
 from PySide6.QtCore import QObject
 
 from bpe_viz.engine import compiled
-from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.compiled import LARGE, PLAIN, SMALL, Kernels
+from bpe_viz.errors import Stopped
 from bpe_viz.gui.jobs import Job
-
-SMALL = 100_000
-"""Up to so many cells plain kernels are quick enough, and Numba is not even imported."""
-
-LARGE = 1_000_000
-"""From so many cells on it is quicker to wait until the kernels are compiled."""
 
 _SECONDS_TO_COMPILE = 40  # what progress is shown against, once in the life of an installation
 
@@ -36,7 +31,10 @@ class KernelChoice(QObject):
                 self._compiling = compiled.start_filling_cache()
 
     def for_size(self, n_cells: int, job: Job) -> Kernels:
-        """Return the kernels to use. Runs in a lane; may wait for the compilation, with progress and Stop."""
+        """Return the kernels to use. Runs in a lane; may wait for the compilation, with progress.
+
+        Raises Stopped: going on with plain kernels would hold the lane for as long as the corpus is large.
+        """
         if n_cells <= SMALL:
             return PLAIN
         if self._loaded is None:
@@ -61,5 +59,5 @@ class KernelChoice(QObject):
             share = min(0.99, waited / _SECONDS_TO_COMPILE)
             job.report(share, "Compiling the trainer (only on the first run)")
             if job.wait(0.1):
-                return
+                raise Stopped
             waited += 0.1

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QRect, Qt, Slot
-from PySide6.QtGui import QFont, QKeyEvent, QPainter
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
 
+from bpe_viz.engine.narration import times
 from bpe_viz.engine.types import Frame, Merge, Pair
 from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
 from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
+from bpe_viz.gui.glyphs import drawable
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.symbol_fit import ELLIPSIS_ONLY, fair_shares, fitted
 from bpe_viz.gui.symbol_texts import LONGEST_CHIP, LONGEST_IN_TOOLTIP, describe_bytes
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.workspace import Workspace
 
 NUMBER_LEFT, LEAST_NUMBER_WIDTH, NUMBER_GAP = 12, 28, 10
 COUNT_RIGHT, TIES_RIGHT = 52, 12
+COUNT_GAP = 8
+ROOM_WITH_TIES, ROOM_WITH_PARTS = 150, 110
+"""With less room for the chips the notes are left out, then left and right."""
+
+PARTS_AND_TOKEN = (1, 1, 2)
+"""How room is divided: the token is what there is to see, and as long as both its parts."""
+
 ARROW_GAP = 6
 BAR_WIDTH = 3
 ARROW = "→"
 NEXT_ROWS = 2
 """So many rows after the cursor's stay in view when stepping: what comes is seen before it is merged."""
 
-_CHIP_LIMITS = (LONGEST_CHIP, 16, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 _REMEMBERED_ROWS = 1 << 12
 
 
@@ -68,6 +78,7 @@ class MergeRows(RowView):
         self._number_width_known = 0
         self._number_width_for = (-1, 0)
         self._is_own_selection = False
+        self._is_cursor_in_sight = True
         workspace.corpus_changed.connect(self._start_again)
         workspace.frontier_changed.connect(self._show_frontier)
         workspace.frame_changed.connect(self._show_frame)
@@ -125,9 +136,7 @@ class MergeRows(RowView):
         content, ends_word = self._content(symbol)
         marker = timeline.base.marker if timeline is not None and ends_word else ""
         parts = visible_parts(content, marker)
-        cut = shortened(parts, limit)
-        # Where room is short the length behind a cut token is left to the tooltip.
-        return cut[:-1] if cut != parts and limit < LONGEST_CHIP else cut
+        return shortened(parts, limit)
 
     @staticmethod
     def _replaced(merge: Merge) -> str:
@@ -164,6 +173,7 @@ class MergeRows(RowView):
         if frame.position != self._position:
             before, self._position = self._position, frame.position
             self._keep_cursor_in_sight(before)
+            self._is_cursor_in_sight = True
         self._find_pointed()
         self.viewport().update()
 
@@ -172,9 +182,37 @@ class MergeRows(RowView):
         if row is None:
             self.scroll_to(0)
         elif before is not None and abs(row + 1 - before) <= self.rows_a_page // 3:
-            self.bring_into_view(row, NEXT_ROWS)
+            self.bring_into_view(row, self._spare_rows)
         else:
             self.bring_into_middle(row)
+
+    @property
+    def _spare_rows(self) -> int:
+        """How many rows beside the cursor's are kept in view; in a low panel it alone."""
+        return min(NEXT_ROWS, (self.rows_a_page - 1) // 2)
+
+    def _scrolled(self) -> None:
+        super()._scrolled()
+        row = self.cursor_row
+        if row is not None:
+            box = self.row_box(row)
+            self._is_cursor_in_sight = box.top() >= 0 and box.bottom() < self.viewport().height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the cursor's row in sight, unless the user has scrolled away from it."""
+        super().resizeEvent(event)
+        self._stay_at_cursor()
+
+    @Slot()
+    def _fit_look(self) -> None:
+        super()._fit_look()
+        self._stay_at_cursor()
+
+    def _stay_at_cursor(self) -> None:
+        row = self.cursor_row
+        if self._is_cursor_in_sight and row is not None:
+            self.bring_into_view(row, self._spare_rows)
+            self._is_cursor_in_sight = True
 
     @Slot(object)
     def _show_selection(self, selection: Selection | None) -> None:
@@ -245,32 +283,92 @@ class MergeRows(RowView):
     def _count_left(self, merge: Merge) -> int:
         look = self.look
         width = look.ui_metrics(bold=True).horizontalAdvance(f"{merge.count:,}")
-        return self.viewport().width() - look.px(COUNT_RIGHT) - round(width)
+        return self._count_right - round(width)
+
+    @property
+    def _count_right(self) -> int:
+        return self.viewport().width() - self.look.px(COUNT_RIGHT if self.shows_notes else TIES_RIGHT)
+
+    def _most_room(self, right: int) -> int:
+        """Return the room for chips beside the highest count, which is the first merge's."""
+        highest = self._merge(0).count if self.row_count else 0
+        width = self.look.ui_metrics(bold=True).horizontalAdvance(f"{highest:,}")
+        return self.viewport().width() - self.look.px(right) - round(width) - self.look.px(COUNT_GAP) - self.chips_left
+
+    @property
+    def shows_notes(self) -> bool:
+        """Whether there is room for what stands beside the count."""
+        return self._most_room(COUNT_RIGHT) >= self.look.px(ROOM_WITH_TIES)
+
+    @property
+    def shows_parts(self) -> bool:
+        """Whether there is room for more than the token."""
+        return self._most_room(TIES_RIGHT) >= self.look.px(ROOM_WITH_PARTS)
+
+    def shown_chips(self, rank: int) -> list[tuple[str, int, int]]:
+        """Return text, left and right edge of the chips of a row, as painted; the token is the last."""
+        return [(text_of(one.parts), one.left, one.right) for one in self._placed(self._merge(rank))]
+
+    def chips_right(self, rank: int) -> int:
+        """Return where the chips of a row must end."""
+        return self._count_left(self._merge(rank)) - self.look.px(COUNT_GAP)
 
     def _placed(self, merge: Merge) -> list[_Placed]:
-        """Place the three chips; symbols are cut shorter until they fit before the count."""
+        """Place the chips: left, right and token, or in a very narrow panel only the token."""
         key = (self.viewport().width(), self.chips_left, self.look.generation)
         if key != self._placed_for or len(self._placed_rows) >= _REMEMBERED_ROWS:
             self._placed_rows.clear()
             self._placed_for = key
         if merge.rank not in self._placed_rows:
-            room = self._count_left(merge) - self.look.px(8)
-            for limit in _CHIP_LIMITS:
-                placed = self._placed_with(merge, limit)
-                if placed[-1].right <= room:
-                    break
-            self._placed_rows[merge.rank] = placed
+            room = self._count_left(merge) - self.look.px(COUNT_GAP) - self.chips_left
+            self._placed_rows[merge.rank] = self._place(merge, room)
         return self._placed_rows[merge.rank]
 
-    def _placed_with(self, merge: Merge, limit: int) -> list[_Placed]:
-        look, x = self.look, self.chips_left
-        placed = []
-        for symbol in (merge.left, merge.right, merge.token):
-            parts = self._parts(symbol, limit)
-            width = chip_width(look, parts)
-            placed.append(_Placed(symbol, parts, x, x + width))
-            x += width + (look.px(GAP) if len(placed) == 1 else self._arrow_room)
+    def _place(self, merge: Merge, room: int) -> list[_Placed]:
+        look, gap = self.look, self.look.px(GAP)
+        symbols = (merge.left, merge.right, merge.token) if self.shows_parts else (merge.token,)
+        weights = PARTS_AND_TOKEN[-len(symbols) :]
+        room -= self._arrow_room + (gap if len(symbols) > 1 else 0)
+        full = [self._parts(symbol, LONGEST_CHIP) for symbol in symbols]
+        wanted = [self._width_of(parts) for parts in full]
+        if sum(wanted) > room:
+            # Cut anew from the whole: the length behind a symbol goes first.
+            full = self._cut(symbols, full, wanted, fair_shares(wanted, room, weights), room)
+        placed: list[_Placed] = []
+        x = self.chips_left
+        for symbol, parts in zip(symbols, full, strict=True):
+            x += self._arrow_room if len(placed) == len(symbols) - 1 else gap if placed else 0
+            right = x + chip_width(look, parts)
+            placed.append(_Placed(symbol, parts, x, right))
+            x = right
         return placed
+
+    def _cut(
+        self,
+        symbols: Sequence[int],
+        full: Sequence[Parts],
+        wanted: Sequence[float],
+        shares: Sequence[float],
+        room: float,
+    ) -> list[Parts]:
+        """Cut symbols to their shares; the token, which is the last, takes what its parts leave."""
+        # What no font has is written as a code point, which is what has to be cut then.
+        metrics = self.look.mono_metrics()
+        whole = [drawable(self._parts(symbol), metrics) for symbol in symbols]
+        cut = [
+            parts if width <= share else fitted(uncut, share, self._width_of)
+            for uncut, parts, width, share in zip(whole[:-1], full, wanted, shares, strict=False)
+        ]
+        left = room - sum(map(self._width_of, cut))
+        token = full[-1] if wanted[-1] <= left else fitted(whole[-1], left, self._width_of)
+        if token == ELLIPSIS_ONLY and cut:
+            # One long sign, such as <U+200D>: it is what there is to see.
+            cut = [ELLIPSIS_ONLY for _ in cut]
+            token = fitted(whole[-1], room - sum(map(self._width_of, cut)), self._width_of)
+        return [*cut, token]
+
+    def _width_of(self, parts: Parts) -> float:
+        return chip_width(self.look, parts)
 
     @property
     def _arrow_room(self) -> int:
@@ -297,17 +395,12 @@ class MergeRows(RowView):
         number_box = QRect(look.px(NUMBER_LEFT), box.y(), self._number_width, box.height())
         self._paint_number(painter, number_box, f"{row + 1:,}", "faint" if is_later else "dim")
         chips = self._placed(merge)
-        room = self._count_left(merge) - look.px(4)
-        overflows = chips[-1].right > room
-        if overflows:
-            painter.setClipRect(QRect(0, box.y(), room, box.height()))
         self._paint_chips(painter, merge, chips, box, is_cursor, is_later)
-        if overflows:
-            painter.setClipping(False)
-        count_box = QRect(0, box.y(), self.viewport().width() - look.px(COUNT_RIGHT), box.height())
+        count_box = QRect(0, box.y(), self._count_right, box.height())
         bold = look.ui_font(bold=True)
         self._paint_number(painter, count_box, f"{merge.count:,}", "faint" if is_later else "ink", bold)
-        self._paint_notes(painter, merge, chips[-1].right, box, is_later)
+        if self.shows_notes:
+            self._paint_notes(painter, merge, chips[-1].right, box, is_later)
 
     def _paint_ground_of(self, painter: QPainter, row: int, box: QRect, is_cursor: bool) -> None:
         is_pointed_at = row in (self._pointed_rank, self._hit)
@@ -342,11 +435,11 @@ class MergeRows(RowView):
             if chip.symbol == token and style != ChipStyle.MADE:
                 style = ChipStyle.SELECTED
             styled.append(Chip(chip.parts, style))
-        paint_chips(painter, look, chips[0].left, top, styled[:2])
-        paint_chips(painter, look, chips[2].left, top, styled[2:])
+        paint_chips(painter, look, chips[0].left, top, styled[:-1])
+        paint_chips(painter, look, chips[-1].left, top, styled[-1:])
         painter.setFont(look.ui_font())
         painter.setPen(look.pen("faint" if is_later else "dim"))
-        arrow = QRect(chips[1].right, box.y(), self._arrow_room, box.height())
+        arrow = QRect(chips[-1].left - self._arrow_room, box.y(), self._arrow_room, box.height())
         painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), ARROW)
 
     def _paint_number(self, painter: QPainter, box: QRect, text: str, role: Role, font: QFont | None = None) -> None:
@@ -380,8 +473,7 @@ class MergeRows(RowView):
 
     def press(self, row: int, x: float) -> None:
         """Jump to the position that follows this merge."""
-        self.workspace.pause()
-        self.workspace.seek(row + 1)
+        self.workspace.jump(row + 1)
 
     def press_current(self) -> None:
         """Jump to the position that follows the current row's merge."""
@@ -405,9 +497,9 @@ class MergeRows(RowView):
         merge = self._merge(row)
         left, right, token = (text_of(self._parts(one)) for one in (merge.left, merge.right, merge.token))
         content, _ = self._content(merge.token)
-        counted = f"counted {merge.count:,} times"
+        counted = f"counted {times(merge.count)}"
         if merge.replacements:
-            counted += f", replaced {merge.replacements:,} times"
+            counted += f", replaced {times(merge.replacements)}"
         lines = [
             f"merge {row + 1:,}, rank {row:,}: {left} + {right} {ARROW} {token}",
             counted,

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.glyphs import drawable_text
 from bpe_viz.gui.look import Look
 
 _NOTICE_MILLISECONDS = 12_000
@@ -77,7 +78,7 @@ class MessageBar(QWidget):
 
     def _show(self, text: str, is_error: bool) -> None:
         self._is_error = is_error
-        self._label.setText(text)
+        self._label.setText(drawable_text(text, self._look.ui_metrics()))
         self._label.setAccessibleName(text)
         self.show()
         self.update()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QComboBox,
@@ -18,6 +20,8 @@ from PySide6.QtWidgets import (
 from bpe_viz.engine.segments import check_normalizations
 from bpe_viz.engine.types import DEFAULT_MERGES, NORMALIZATIONS, Options
 from bpe_viz.errors import BpeVizError, OptionError
+from bpe_viz.gui.fields import show_fault
+from bpe_viz.gui.option_titles import DOCUMENTS, WEIGHTS
 
 
 class OptionsDialog(QDialog):
@@ -38,12 +42,12 @@ class OptionsDialog(QDialog):
         self.longest = QLineEdit("" if training.max_token_length is None else str(training.max_token_length))
         self.longest.setPlaceholderText("no limit")
         self.weights = QComboBox()
-        self.weights.addItem("by how often a pre-token occurs", "counts")
-        self.weights.addItem("each distinct pre-token once", "types")
+        for name, title in WEIGHTS.items():
+            self.weights.addItem(title, name)
         self.weights.setCurrentIndex(self.weights.findData(training.weights))
         self.documents = QComboBox()
-        self.documents.addItem("whole file", "file")
-        self.documents.addItem("line by line", "line")
+        for name, title in DOCUMENTS.items():
+            self.documents.addItem(title, name)
         self.documents.setCurrentIndex(self.documents.findData(counting.documents))
         self.unknown = QLineEdit(training.unknown or "")
         self.unknown.setPlaceholderText("none")
@@ -89,36 +93,59 @@ class OptionsDialog(QDialog):
 
     def options(self) -> Options:
         """Return what the form says. Raises OptionError that names the value that cannot be."""
-        target = _whole_number("target", self.target.text())
-        by_size = self.target_kind.currentIndex() == 1
-        normalize = tuple(self.normalize.text().replace(",", " ").split())
-        check_normalizations(normalize)
+        return self._read(lambda field: None)
+
+    def _read(self, reading: Callable[[QLineEdit], None]) -> Options:
+        """Read field after field; reading: told which field comes, so that a fault can be shown there."""
         # toPlainText would turn a no-break space into a space.
         typed = self.special_tokens.document().toRawText()
         specials = tuple(line for line in typed.split("\u2029") if line)
-        longest = self.longest.text().strip()
-        counted = self._before.with_counting(
-            normalize=normalize, special_tokens=specials, documents=self.documents.currentData()
-        )
-        return counted.with_training(
+        by_size = self.target_kind.currentIndex() == 1
+        reading(self.target)
+        target = _whole_number("target", self.target.text())
+        options = self._before.with_training(
             merges=None if by_size else target,
             vocab_size=target if by_size else None,
-            min_count=_whole_number("least count", self.min_count.text()),
-            max_token_length=_whole_number("longest token", longest) if longest else None,
+            min_count=1,
+            max_token_length=None,
             weights=self.weights.currentData(),
-            unknown=self.unknown.text() or None,
-            marker=self.marker.text(),
+        )
+        reading(self.min_count)
+        options = options.with_training(min_count=_whole_number("least count", self.min_count.text()))
+        reading(self.longest)
+        longest = self.longest.text().strip()
+        options = options.with_training(max_token_length=_whole_number("longest token", longest) if longest else None)
+        reading(self.normalize)
+        normalize = tuple(_named(word) for word in self.normalize.text().replace(",", " ").split())
+        check_normalizations(normalize)
+        reading(self.unknown)
+        options = options.with_training(unknown=self.unknown.text() or None)
+        reading(self.marker)
+        options = options.with_training(marker=self.marker.text())
+        return options.with_counting(
+            normalize=normalize, special_tokens=specials, documents=self.documents.currentData()
         )
 
     @Slot()
     def accept(self) -> None:
-        """Close if the form can be followed, else say what is wrong with it."""
+        """Close if the form can be followed, else mark the field that is wrong, say why, and go to it."""
+        read: list[QLineEdit] = []
+        for field in (self.target, self.min_count, self.longest, self.normalize, self.unknown, self.marker):
+            show_fault(field, None, "")
         try:
-            self.options()
+            self._read(read.append)
         except BpeVizError as error:
             self._fault.setText(str(error))
+            show_fault(read[-1], str(error), "")
+            read[-1].setFocus(Qt.FocusReason.ShortcutFocusReason)
+            read[-1].selectAll()
             return
         super().accept()
+
+
+def _named(normalization: str) -> str:
+    """Return a normalization as it is spelled, whatever the case it was typed in."""
+    return next((name for name in NORMALIZATIONS if name.lower() == normalization.lower()), normalization)
 
 
 def _whole_number(what: str, text: str) -> int:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from bpe_viz.gui.heading import Heading
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.workspace import Workspace
-
-HEADING = 36
 
 
 class Panel(QWidget):
@@ -29,16 +28,7 @@ class Panel(QWidget):
         self.workspace = workspace
         self.look = look
         self.setAccessibleName(title)
-        self.heading = QWidget()
-        self.heading.setObjectName("heading")
-        self.heading.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._title = QLabel(title)
-        self._title.setProperty("role", "heading")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._heading_row = QHBoxLayout(self.heading)
-        self._heading_row.addWidget(self._title)
-        self._heading_row.addStretch(1)
-        self._stretch = 1
+        self.heading = Heading(look, title)
         self._body = QVBoxLayout(self)
         self._body.setContentsMargins(0, 0, 0, 0)
         self._body.setSpacing(0)
@@ -47,11 +37,7 @@ class Panel(QWidget):
 
     def add_to_heading(self, widget: QWidget, after_stretch: bool = True) -> None:
         """Put a control into the heading row: on the right, or beside the title."""
-        if after_stretch:
-            self._heading_row.addWidget(widget)
-        else:
-            self._heading_row.insertWidget(self._stretch, widget)
-            self._stretch += 1
+        self.heading.add(widget, on_the_right=after_stretch)
 
     def set_body(self, widget: QWidget) -> None:
         """Fill the panel with its one body widget."""
@@ -68,10 +54,7 @@ class Panel(QWidget):
 
     @Slot()
     def _fit_look(self) -> None:
-        look = self.look
-        self.heading.setFixedHeight(look.px(HEADING))
-        self._heading_row.setContentsMargins(look.px(12), 0, look.px(8), 0)
-        self._heading_row.setSpacing(look.grid)
+        self.heading.fit_look()
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,6 +274,8 @@ class RowView(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         # An error in a row must not leave the painter open: Qt would abort the program.
         try:
+            # Where a figure is painted into a file, nothing else keeps a row inside.
+            painter.setClipRect(self.viewport().rect())
             painter.fillRect(event.rect(), self.look.brush("panel"))
             if self._n_rows == 0:
                 self._paint_words(painter, self.empty_text())
@@ -289,7 +291,7 @@ class RowView(QAbstractScrollArea):
         room = self.viewport().rect().adjusted(side, side, -side, -side)
         painter.setFont(self.look.ui_font())
         painter.setPen(self.look.pen("dim"))
-        flags = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
         painter.drawText(room, int(flags), text)
 
     def paint_ground(self, painter: QPainter, box: QRect, fill: Role | None, ring: bool = False) -> None:

@@ -17,20 +17,20 @@ from PySide6.QtGui import (
     QPolygonF,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
-from bpe_viz.engine.narration import ARROW
+from bpe_viz.engine.narration import ARROW, LONGEST_SYMBOL
 from bpe_viz.engine.types import Merge
-from bpe_viz.engine.visible import visible
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.symbol_texts import text_of_symbol
 from bpe_viz.gui.tooltips import plain_tooltip
 from bpe_viz.gui.workspace import Workspace
 
 SIDE, KNOB, TICK = 6, 5, 8
 CURVE_WIDTH = 2.0
 LONG_STEP = 10
-LONGEST_SYMBOL = 24
+_LEAST_WIDTH = 64  # at every zoom: large type must not push the window wider
 _CATCH = 5  # a click so many pixels beside a tick still means that tick
 
 
@@ -118,12 +118,7 @@ class Scrubber(QWidget):
         assert timeline is not None
         symbols = timeline.symbols
         left, right, made = (
-            visible(
-                symbols.content(symbol),
-                symbols.base.marker if symbols.ends_word(symbol) else "",
-                LONGEST_SYMBOL,
-            )
-            for symbol in (merge.left, merge.right, merge.token)
+            text_of_symbol(symbols, symbol, LONGEST_SYMBOL) for symbol in (merge.left, merge.right, merge.token)
         )
         return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}"
 
@@ -135,14 +130,23 @@ class Scrubber(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Stay large enough to be dragged."""
-        return QSize(self._look.px(120), self._look.px(28))
+        return QSize(_LEAST_WIDTH, self._look.px(28))
 
     def event(self, event: QEvent) -> bool:
         """Show tooltips."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain_tooltip(self.tooltip_at(event.pos())), self)
+            self._show_note(event.globalPos(), self.tooltip_at(event.pos()))
             return True
         return super().event(event)
+
+    def _show_note(self, on_screen: QPoint, text: str) -> None:
+        """Show a tooltip above the scrubber: below, it would lie over the sentence on the merge."""
+        QToolTip.showText(on_screen, plain_tooltip(text), self)
+        top = self.mapToGlobal(QPoint(0, 0)).y()
+        for shown in QApplication.topLevelWidgets():
+            # Qt has no way to say on which side of the mouse a tooltip goes.
+            if shown.metaObject().className() == "QTipLabel" and shown.isVisible():
+                shown.move(shown.x(), max(0, top - shown.height() - self._look.px(4)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the cursor; all other keys are the window's."""
@@ -164,7 +168,7 @@ class Scrubber(QWidget):
             case Qt.Key.Key_B:
                 workspace.toggle_breakpoint()
             case Qt.Key.Key_Space:
-                workspace.pause() if workspace.is_playing else workspace.play()
+                workspace.toggle_playing()
             case _:
                 event.ignore()
                 return
@@ -186,9 +190,7 @@ class Scrubber(QWidget):
         point = event.position().toPoint()
         if self._drags:
             self._go(self.position_at(event.position().x()))
-            QToolTip.showText(
-                event.globalPosition().toPoint(), plain_tooltip(self._about(self._workspace.position)), self
-            )
+            self._show_note(event.globalPosition().toPoint(), self._about(self._workspace.position))
             return
         on_ticks = self._is_on_ticks(point.y()) and self._workspace.timeline is not None
         hovered = self._tick_at(point.x()) if on_ticks else None
@@ -323,8 +325,7 @@ class Scrubber(QWidget):
         return near if is_caught and near is not None else self.position_at(x)
 
     def _go(self, position: int) -> None:
-        self._workspace.pause()
-        self._workspace.seek(position)
+        self._workspace.jump(position)
         self.follow()
 
     @Slot()

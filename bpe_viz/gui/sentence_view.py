@@ -19,14 +19,16 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from bpe_viz.engine.narration import LONGEST_SYMBOL, Piece, Words, sentence
 from bpe_viz.engine.symbols import SymbolTable
-from bpe_viz.engine.visible import Parts, shortened, visible_parts
+from bpe_viz.engine.visible import Parts
 from bpe_viz.gui.chips import ChipStyle, chip_height, chip_width, paint_chip
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.symbol_texts import parts_of_symbol
 
 TYPE = 1.15
 """How much larger than normal the words are set."""
 
 MARGIN, LINE_GAP = 12, 6
+LEAST_LINES = 2
 
 _STYLES = {"taken": ChipStyle.PLAIN, "made": ChipStyle.MADE, "next": ChipStyle.NEXT}
 
@@ -44,8 +46,8 @@ class _Item(NamedTuple):
 class SentenceView(QWidget):
     """Shows a sentence; its whole text is its accessible name, and a menu copies it.
 
-    It grows to the lines that are needed but does not shrink until its width changes, so that what
-    stands around it does not jump from one sentence to the next.
+    It has room for two lines, which is enough for almost every sentence, so that what stands around it does not jump
+    from one sentence to the next. For more it grows, and does not shrink until its width changes.
     """
 
     def __init__(self, look: Look) -> None:
@@ -54,7 +56,7 @@ class SentenceView(QWidget):
         self._pieces: tuple[Piece, ...] = ()
         self._symbols: SymbolTable | None = None
         self._placed: list[_Item] = []
-        self._lines = 1
+        self._lines = LEAST_LINES
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         look.changed.connect(self.forget_lines)
         self.forget_lines()
@@ -84,6 +86,10 @@ class SentenceView(QWidget):
         """Ask for little width and just the height that is needed."""
         return QSize(self._look.px(480), self._lines * self._line_height() + 2 * self._look.px(4))
 
+    def minimumSizeHint(self) -> QSize:
+        """All lines; only a window with no room for them gives less."""
+        return QSize(0, self.sizeHint().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the lines anew for another width."""
         if event.size().width() != event.oldSize().width():
@@ -101,7 +107,7 @@ class SentenceView(QWidget):
         look, painter, metrics = self._look, QPainter(self), self._look.ui_metrics(TYPE)
         height = self._line_height()
         used = 1 + max((item.line for item in self._placed), default=0)
-        top = (self.height() - used * height) // 2
+        top = max(0, (self.height() - used * height) // 2)
         to_baseline = round((height + metrics.ascent() - metrics.descent()) / 2)
         to_chip = (height - chip_height(look)) // 2
         for item in self._placed:
@@ -116,8 +122,8 @@ class SentenceView(QWidget):
 
     @Slot()
     def forget_lines(self, _: object = None) -> None:
-        """Take no more lines than the sentence needs now."""
-        self._lines = 1
+        """Take no more lines than the sentence needs now, but two at least."""
+        self._lines = LEAST_LINES
         self._place()
 
     def _line_height(self) -> int:
@@ -138,8 +144,9 @@ class SentenceView(QWidget):
                 self._placed.append(item._replace(x=x, line=line))
                 x += item.width
         self._lines = max(self._lines, line + 1)
-        if self.minimumHeight() != self.sizeHint().height():
-            self.setFixedHeight(self.sizeHint().height())
+        if self.maximumHeight() != self.sizeHint().height():
+            self.setMaximumHeight(self.sizeHint().height())
+            self.updateGeometry()
         self.update()
 
     def _units(self) -> Iterator[tuple[float, list[_Item]]]:
@@ -167,6 +174,5 @@ class SentenceView(QWidget):
 
     def _chip(self, symbol: int, style: ChipStyle) -> _Item:
         assert self._symbols is not None  # a sentence comes with its symbols
-        marker = self._symbols.base.marker if self._symbols.ends_word(symbol) else ""
-        parts = shortened(visible_parts(self._symbols.content(symbol), marker), LONGEST_SYMBOL)
+        parts = parts_of_symbol(self._symbols, symbol, LONGEST_SYMBOL)
         return _Item(parts, style, chip_width(self._look, parts, style))

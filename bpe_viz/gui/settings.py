@@ -8,10 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings
 
 from bpe_viz.gui.look import LEAST_ZOOM, MOST_ZOOM
+from bpe_viz.gui.speeds import SPEEDS
 from bpe_viz.gui.theme import SYSTEM_THEME, theme_names
 
 NORMAL_SPEED = 1.0
-LEAST_SPEED, MOST_SPEED = 0.5, 10_000.0
 RECENT_FILES = 10
 
 
@@ -49,7 +49,7 @@ class Settings:
     @property
     def speed(self) -> float:
         """Merges a second while playing."""
-        return self._number("timeline/speed", NORMAL_SPEED, LEAST_SPEED, MOST_SPEED)
+        return self._number("timeline/speed", NORMAL_SPEED, SPEEDS[0], SPEEDS[-1])
 
     @speed.setter
     def speed(self, speed: float) -> None:

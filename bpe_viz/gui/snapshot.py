@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bpe_viz.engine.types import Options
-from bpe_viz.errors import BpeVizError, OptionError
+from bpe_viz.errors import OptionError, Stopped
 from bpe_viz.gui.startup import check_qt_libraries
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ EXAMPLE = "example"
 """The name of the worked example where a source is expected."""
 
 _POLL_MILLISECONDS = 5
+_SECONDS_TO_SETTLE = 0.2
+_interrupted: list[object] = []
 
 
 def snapshot(
@@ -34,7 +39,7 @@ def snapshot(
     theme: str = "light",
     size: tuple[int, int] = (1280, 800),
     scale: float = 1.0,
-) -> None:
+) -> list[str]:
     """Draw the window, or one panel of it, at a position.
 
     source: a text, folder or table, or EXAMPLE
@@ -43,12 +48,14 @@ def snapshot(
     panel: a panel's name; None: the whole window
     text: what the encode panel shows; None: what it shows by itself
     size: of the window, in device-independent pixels; scale: pixels of a PNG for each of them
-    Raises BpeVizError for what cannot be opened, trained, found or written.
+    Returns what is not as it was asked for, in plain words.
+    Raises BpeVizError for what cannot be opened, trained, found or written; KeyboardInterrupt at Ctrl+C; and
+    whatever a lane or a slot raised, which is a bug.
     """
     # Whatever screen there is stays untouched.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     check_qt_libraries()
-    _draw(source, out, options, position, panel, text, theme, size, scale)
+    return _draw(source, out, options, position, panel, text, theme, size, scale)
 
 
 def _draw(
@@ -61,7 +68,7 @@ def _draw(
     theme: str,
     size: tuple[int, int],
     scale: float,
-) -> None:
+) -> list[str]:
     from tempfile import TemporaryDirectory
 
     from PySide6.QtCore import qInstallMessageHandler
@@ -75,7 +82,7 @@ def _draw(
     qInstallMessageHandler(_tell)
     make_application()
     opened = example_source() if source == EXAMPLE else file_source([Path(source)])
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, _raised_in_qt() as raised:
         window = make_window(Settings(Path(folder) / "settings.ini"), Look(theme))
         try:
             names = [spec.name for spec in window.docks.specs]
@@ -86,12 +93,28 @@ def _draw(
             window.open_source(opened, options)
             if text is not None:
                 window.workspace.set_text(text)
-            _bring_to(window.workspace, position)
+            _bring_to(window.workspace, position, raised)
             window.messages.dismiss()
-            _settle()
+            _settle(raised)
+            notes = _size_notes(size, (window.width(), window.height()))
             export_figure(window if panel is None else window.docks.dock(panel), out, scale)
-        finally:
+        except KeyboardInterrupt:
+            # Closing waits for the lanes, and one may be inside a read or a search that nothing stops; without
+            # closing, the window must outlive them.
+            _interrupted.append(window)
+            raise
+        except BaseException:
             window.close()
+            raise
+        window.close()
+        return notes
+
+
+def _size_notes(wanted: tuple[int, int], drawn: tuple[int, int]) -> list[str]:
+    if drawn == wanted:
+        return []
+    asked, got = (f"{width}x{height}" for width, height in (wanted, drawn))
+    return [f"The window cannot be as small as {asked}: it was drawn at {got}."]
 
 
 def _tell(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
@@ -100,17 +123,27 @@ def _tell(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
         sys.stderr.write(f"{text}\n")
 
 
-def _bring_to(workspace: Workspace, position: int | None) -> None:
+@contextmanager
+def _raised_in_qt() -> Iterator[list[BaseException]]:
+    """Collect what is raised inside Qt's event loop, which has no caller to raise it to.
+
+    Ctrl+C is collected as well: raised in the middle of a paint event, it would crash Qt.
+    """
+    raised: list[BaseException] = []
+    before = sys.excepthook
+    sys.excepthook = lambda kind, error, trace: raised.append(error.with_traceback(trace))
+    handler = signal.signal(signal.SIGINT, lambda *_: raised.append(KeyboardInterrupt()))
+    try:
+        yield raised
+    finally:
+        sys.excepthook = before
+        signal.signal(signal.SIGINT, handler)
+
+
+def _bring_to(workspace: Workspace, position: int | None, raised: list[BaseException]) -> None:
     """Wait until the workspace shows this position, with everything that belongs to it."""
-    failures: list[BpeVizError] = []
-    workspace.failed.connect(failures.append)
-
-    def fail() -> None:
-        if failures:
-            raise failures[0]
-
-    _wait_until(lambda: bool(failures) or (workspace.corpus is not None and not workspace.is_training))
-    fail()
+    workspace.failed.connect(raised.append)
+    _wait_until(lambda: workspace.corpus is not None and not workspace.is_training, raised)
     if position is not None and not 0 <= position <= workspace.last_position:
         raise OptionError(
             f"There is no position {position}: this training has the positions 0 to {workspace.last_position}.",
@@ -118,25 +151,30 @@ def _bring_to(workspace: Workspace, position: int | None) -> None:
         )
     wanted = workspace.last_position if position is None else position
     workspace.seek(wanted)
-    _wait_until(lambda: bool(failures) or workspace.is_settled)
-    fail()
+    _wait_until(lambda: workspace.is_settled, raised)
 
 
-def _wait_until(condition: Callable[[], bool]) -> None:
+def _wait_until(condition: Callable[[], bool], raised: list[BaseException]) -> None:
+    """Run Qt's event loop until a condition holds; raise the first error of those that were raised in it."""
     from PySide6.QtCore import QEventLoop, QTimer
 
     loop = QEventLoop()
+
+    def look() -> None:
+        if raised or condition():
+            loop.quit()
+
     timer = QTimer()
-    timer.timeout.connect(lambda: loop.quit() if condition() else None)
+    timer.timeout.connect(look)
     timer.start(_POLL_MILLISECONDS)
     loop.exec()
     timer.stop()
+    if raised:
+        # Behind a bug in a lane its work is answered as stopped, so that nothing waits for it.
+        raise next((error for error in raised if not isinstance(error, Stopped)), raised[0])
 
 
-def _settle() -> None:
+def _settle(raised: list[BaseException]) -> None:
     """Let layouts and animations come to rest."""
-    from PySide6.QtCore import QEventLoop, QTimer
-
-    loop = QEventLoop()
-    QTimer.singleShot(200, loop.quit)
-    loop.exec()
+    until = time.monotonic() + _SECONDS_TO_SETTLE
+    _wait_until(lambda: time.monotonic() > until, raised)

@@ -14,7 +14,7 @@ _BASE = """
 QWidget { color: $ink; font-family: $ui_families; font-size: ${ui_points}pt; }
 QWidget:disabled { color: $faint; }
 QMainWindow, QDialog, QStatusBar { background: $background; }
-QMainWindow::separator { background: $background; width: ${grid}px; height: ${grid}px; }
+QMainWindow::separator { background: $background; width: ${separator}px; height: ${separator}px; }
 QMainWindow::separator:hover { background: $next_soft; }
 QSplitter::handle { background: $background; }
 QSplitter::handle:horizontal { width: ${grid}px; }
@@ -29,6 +29,7 @@ QToolTip { color: $ink; background: $panel; border: 1px solid $line; padding: ${
 QDockWidget {
     font-weight: 600; titlebar-close-icon: url("$close"); titlebar-normal-icon: url("$detach");
 }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDockWidget::close-button, QDockWidget::float-button { border: none; border-radius: 3px; padding: 1px; }
 QDockWidget::close-button:hover, QDockWidget::float-button:hover { background: $hover; }
 QDockWidget::title { background: $panel; border: 1px solid $line; padding: ${grid}px; text-align: left; }
@@ -240,6 +241,8 @@ def _lengths(look: Look) -> dict[str, int]:
         "half": look.px(4),
         "half3": look.px(6),
         "grid": look.px(8),
+        # Large type needs the room itself.
+        "separator": min(look.grid, 12),
         "grid2": look.px(16),
         "grid3": look.px(24),
         "grid4": look.px(32),

@@ -13,10 +13,10 @@ _MOST_BYTES = 32
 _LONGEST_CHARACTER = 4
 
 
-def parts_of_symbol(symbols: SymbolTable, symbol: int, limit: int = LONGEST_CHIP) -> Parts:
-    """Return what a chip shows of a symbol; limit: in characters."""
-    marker = symbols.base.marker if symbols.ends_word(symbol) else ""
-    return shortened(visible_parts(symbols.content(symbol), marker), limit)
+def parts_of_symbol(symbols: SymbolTable, symbol: int, limit: int | None = LONGEST_CHIP) -> Parts:
+    """Return what a chip shows of a symbol; limit: in characters, None: all of it."""
+    parts = visible_parts(symbols.content(symbol), symbols.marker(symbol))
+    return parts if limit is None else shortened(parts, limit)
 
 
 def text_of_symbol(symbols: SymbolTable, symbol: int, limit: int = LONGEST_IN_TOOLTIP) -> str:

@@ -11,12 +11,14 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPaintEngine, QPainter, QPainter
 from bpe_viz.engine.visible import DOTTED_CIRCLE, SIGNS
 from bpe_viz.gui.chips import RADIUS, chip_height
 from bpe_viz.gui.document_text import is_mark
+from bpe_viz.gui.glyphs import drawn_sign, is_covered
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.token_colours import BoxStyle, box_styles
 
 SCALE = 1.2
 LINE_GAP = 6
+TICK_WIDTH = 9
 _CODE_SCALE = 0.68
 _CODE_PADDING = 3
 _CODE_EDGE = 0.5
@@ -129,11 +131,26 @@ class BoxCache:
         line = QRectF(edges[0] + 1, top + self.height + look.px(1), edges[1] - edges[0] - 2, height)
         painter.fillRect(line, look.brush("made"))
 
-    def tick(self, painter: QPainter, x: float, top: float) -> None:
-        """Draw an end-of-word marker that is a token of its own: a thin upright line."""
-        width = max(1.0, self._look.zoom)
-        painter.fillRect(QRectF(x - width, top - self._look.px(2), 2 * width, self.height + self._look.px(4)),
-                         self._look.brush("dim"))  # fmt: skip
+    def tick_box(self, x: float, top: float) -> QRectF:
+        """Return where the mark of an end-of-word token is, that stands at x."""
+        width = self._look.px(TICK_WIDTH)
+        return QRectF(x - width / 2, top + self.height - self._look.px(1), width, self._look.px(LINE_GAP))
+
+    def tick(
+        self, painter: QPainter, x: float, top: float, style: int, is_outlined: bool = False, is_made: bool = False
+    ) -> None:
+        """Draw an end-of-word marker that is a token of its own: a small chip below the line.
+
+        Something upright in the line would pass for the caret.
+        """
+        look, colours = self._look, self._styles[style]
+        line = look.colour("ink") if is_outlined else look.colour("made") if is_made else colours.line
+        width = 2.0 if is_outlined else 1.0
+        painter.setBrush(look.brush(colours.fill))
+        painter.setPen(look.pen(line, width))
+        half = width / 2
+        box = self.tick_box(round(x), top).adjusted(half, half, -half, -half)
+        painter.drawRoundedRect(box, look.px(2), look.px(2))
 
     def veil(self, painter: QPainter, edges: tuple[float, float], top: float) -> None:
         """Dim the ink of what is no token."""
@@ -186,8 +203,7 @@ class BoxCache:
         sign = SIGNS.get(character)
         if sign is None and is_mark(character) and self.metrics.inFontUcs4(ord(character)):
             sign = DOTTED_CIRCLE + character
-        covered = sign is not None and self.metrics.inFontUcs4(ord(sign[0]))
-        return sign if covered else None
+        return None if sign is None else drawn_sign(sign, self.metrics)
 
     @property
     def _code_font(self) -> QFont:
@@ -224,7 +240,7 @@ class BoxCache:
 
 def is_drawn_by_qt(character: str, metrics: QFontMetricsF) -> bool:
     """Tell whether some font has a character."""
-    return character.isascii() or metrics.inFontUcs4(ord(character))
+    return is_covered(character, metrics)
 
 
 def _code(character: str) -> str:

@@ -144,9 +144,8 @@ class TokenEditor(ExactTextEdit):
             painter.begin(self.viewport())
             self._move_to_document(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = self.selection
         for line in lines:
-            self._paint_signs(Canvas.of(painter), line, selected)
+            self._paint_signs(Canvas.of(painter), line)
         painter.end()
 
     def _move_to_document(self, painter: QPainter) -> None:
@@ -186,7 +185,7 @@ class TokenEditor(ExactTextEdit):
         for edges in line.stretches(*place):
             self._boxes.draw_box(canvas, edges, line.baseline - self._boxes.above, style, ends)
 
-    def _paint_signs(self, canvas: Canvas, line: PlacedLine, selected: tuple[int, int]) -> None:
+    def _paint_signs(self, canvas: Canvas, line: PlacedLine) -> None:
         boxes, top = self._boxes, line.baseline - self._boxes.above
         if self._spans is not None:
             self._paint_marks(canvas.painter, line, self._spans, top)
@@ -195,9 +194,7 @@ class TokenEditor(ExactTextEdit):
         if line.end > line.text_end:
             places.append(line.text_end)
         for place in places:
-            is_selected = selected[0] <= place < selected[1]
-            edges = line.edges(place, place + 1)
-            boxes.draw_sign(canvas, text[place], edges, top, "next_ink" if is_selected else "sign")
+            boxes.draw_sign(canvas, text[place], line.edges(place, place + 1), top)
 
     def _paint_marks(self, painter: QPainter, line: PlacedLine, spans: TokenSpans, top: float) -> None:
         boxes = self._boxes
@@ -208,8 +205,11 @@ class TokenEditor(ExactTextEdit):
         last = int(np.searchsorted(spans.left, line.end, side="right"))
         is_marker = spans.left[first:last] == spans.right[first:last]
         for span in (first + np.flatnonzero(is_marker & (spans.left[first:last] > line.start))).tolist():
-            boxes.tick(painter, line.edges(float(spans.left[span]), float(spans.left[span]))[0], top)
+            x = line.edges(float(spans.left[span]), float(spans.left[span]))[0]
+            boxes.tick(painter, x, top, int(self._styles[span]), bool(self._outlined[span]), bool(self._made[span]))
         for span in (first + np.flatnonzero(self._outlined[first:last])).tolist():
+            if spans.left[span] == spans.right[span]:
+                continue
             if spans.right[span] > line.start and spans.left[span] < line.end:
                 boxes.outline(painter, self._edges(line, span), top)
 

@@ -12,6 +12,7 @@ from bpe_viz.gui.token_spans import TokenSpans
 
 _MOST_SHOWN = 60
 _MOST_BYTES = 24
+_END_OF_WORD = "The mark below the line, where the word ends:"
 
 
 def describe_character(spans: TokenSpans, code_point: int) -> str:
@@ -20,10 +21,12 @@ def describe_character(spans: TokenSpans, code_point: int) -> str:
     if not found:
         return "Dropped by the pretokenizer: no token stands for it." if _is_dropped(spans, code_point) else ""
     described = [describe_span(spans, span) for span in found]
-    if len(found) > 1:
+    is_marker = [bool(spans.left[span] == spans.right[span]) for span in found]
+    described = [f"{_END_OF_WORD}\n{said}" if ends else said for said, ends in zip(described, is_marker, strict=True)]
+    if is_marker.count(False) > 1:
         token = int(spans.index[found[0]])
         character = spans.encoded.text[int(spans.tokens.start[token])]
-        described.insert(0, f"{_named(character)} is split into {len(found)} tokens:")
+        described.insert(0, f"{_named(character)} is split into {is_marker.count(False)} tokens:")
     return "\n\n".join(described)
 
 
@@ -85,6 +88,8 @@ def _named(character: str) -> str:
 
 
 def _hex(content: bytes) -> str:
+    if not content:
+        return "no bytes"
     shown = content[:_MOST_BYTES].hex(" ").upper()
     more = f" … ({len(content):,})" if len(content) > _MOST_BYTES else ""
     return f"{'byte' if len(content) == 1 else 'bytes'} {shown}{more}"

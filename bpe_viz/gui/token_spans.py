@@ -29,11 +29,6 @@ class TokenSpans:
     right: NDArray[np.float64]
     uncovered: NDArray[np.int64]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether every token is here."""
-        return len(self.index) == len(self.tokens)
-
     def at(self, code_point: int) -> NDArray[np.int64]:
         """Return which of these spans share a character, in order."""
         return self.between(code_point, code_point + 1)

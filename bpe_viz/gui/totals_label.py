@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from bpe_viz.gui.look import Look
 
-_BETWEEN = " · "
+BETWEEN = " · "
 
 
 class Figure(NamedTuple):
@@ -44,7 +44,7 @@ class TotalsLabel(QWidget):
     @property
     def text(self) -> str:
         """All of it."""
-        return _BETWEEN.join(figure.text for figure in self._figures)
+        return BETWEEN.join(figure.text for figure in self._figures)
 
     def sizeHint(self) -> QSize:
         """Room for all."""
@@ -72,7 +72,7 @@ class TotalsLabel(QWidget):
         metrics = look.ui_metrics()
         baseline = (self.height() + metrics.ascent() - metrics.descent()) / 2
         for number, figure in enumerate(figures):
-            for text, bold in ((_BETWEEN if number else "", False), (figure.text, figure.bold)):
+            for text, bold in ((BETWEEN if number else "", False), (figure.text, figure.bold)):
                 painter.setFont(look.ui_font(bold=bold))
                 painter.setPen(look.pen("ink" if bold else "dim"))
                 painter.drawText(QPointF(x, baseline), text)
@@ -80,7 +80,7 @@ class TotalsLabel(QWidget):
 
     def _width(self, figures: Sequence[Figure]) -> float:
         look = self._look
-        between = look.ui_metrics().horizontalAdvance(_BETWEEN) * max(0, len(figures) - 1)
+        between = look.ui_metrics().horizontalAdvance(BETWEEN) * max(0, len(figures) - 1)
         return between + sum(look.ui_metrics(bold=f.bold).horizontalAdvance(f.text) for f in figures)
 
     @Slot()

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QInputDialog,
     QLabel,
+    QLayout,
     QMainWindow,
     QVBoxLayout,
     QWidget,
@@ -24,6 +33,7 @@ from bpe_viz.formats import formats
 from bpe_viz.gui.action_lists import KeySheet, Palette
 from bpe_viz.gui.actions import GROUPS, Actions
 from bpe_viz.gui.corpus_bar import CorpusBar
+from bpe_viz.gui.elided_label import ElidedLabel
 from bpe_viz.gui.export import export_figure, figure_filters
 from bpe_viz.gui.layout import LAYOUT_VERSION, Docks
 from bpe_viz.gui.look import Look
@@ -35,6 +45,9 @@ from bpe_viz.gui.window_actions import action_table
 from bpe_viz.gui.workspace import Workspace
 
 _ZOOM_STEP = 1.1
+_SHARE_OF_SCREEN = 0.95
+_LEAST_SIZE = (480, 360)
+_LEAST_HEIGHT_WITH_STATUS = 400
 
 
 class Window(QMainWindow):
@@ -56,8 +69,12 @@ class Window(QMainWindow):
         column.addWidget(self.bar)
         column.addWidget(self.messages)
         self.setMenuWidget(self._top)
-        self._summary = QLabel()
-        self._summary.setTextFormat(Qt.TextFormat.PlainText)
+        own_layout = self.layout()
+        if own_layout is not None:
+            # Else large type would make the window larger than the screen.
+            own_layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        self.setMinimumSize(*_LEAST_SIZE)
+        self._summary = ElidedLabel()
         self._hints = QLabel("Right: next merge  ·  Left: one back  ·  Space: play  ·  F1: all keys")
         self.statusBar().setSizeGripEnabled(False)
         self.statusBar().addWidget(self._summary, 1)
@@ -80,10 +97,6 @@ class Window(QMainWindow):
         for group in GROUPS:
             menu = self.bar.brand.menu.addMenu(group)
             self.actions_table.add_to_menu(menu, group)
-            if group == "View":
-                menu.addSeparator()
-                for action in self.docks.toggle_actions():
-                    menu.addAction(action)
         self.actions_table.add_to_menu(self.bar.corpus.menu, "File")
         self.bar.corpus.menu.addSeparator()
         self._recent = self.bar.corpus.menu.addMenu("Recent files")
@@ -98,7 +111,7 @@ class Window(QMainWindow):
         """
         if options is None:
             kept = self._options_chosen and source.paths
-            options = self.workspace.options if kept else source.options
+            options = self.workspace.wanted_options if kept else source.options
         self._source = source
         self.workspace.open(source.count, options, source.name)
         for path in source.paths:
@@ -201,8 +214,11 @@ class Window(QMainWindow):
 
     def zoom(self, steps: int) -> None:
         """Make all type larger or smaller; 0 makes it normal again."""
+        self.docks.keep_shares()
         self.look.set_zoom(1.0 if steps == 0 else self.look.zoom * _ZOOM_STEP**steps)
         self.settings.zoom = self.look.zoom
+        # The panels ask for other sizes only once their layouts have seen the new type.
+        QTimer.singleShot(0, self.docks.give_shares)
 
     def show_palette(self) -> None:
         """Find an action by name."""
@@ -249,14 +265,33 @@ class Window(QMainWindow):
         grid = self.look.grid
         layout = self._top.layout()
         if layout is not None:
-            layout.setContentsMargins(0, grid, 0, grid)
-            layout.setSpacing(grid)
+            edge = min(grid, 12)
+            layout.setContentsMargins(0, edge, 0, edge)
+            layout.setSpacing(edge)
         self.setContentsMargins(grid, 0, grid, 0)
         self.statusBar().setContentsMargins(0, 0, 0, 0)
         self.statusBar().setFixedHeight(self.look.px(26))
+        self.docks.fit_window()
+        self._fit_status()
+
+    def _fit_status(self) -> None:
+        """Leave the room of hints and summary to the panels where type is large for the window."""
+        width = self.look.ui_metrics().horizontalAdvance(self._hints.text())
+        self._hints.setVisible(2 * width < self.width())
+        self.statusBar().setVisible(self.height() > _LEAST_HEIGHT_WITH_STATUS * self.look.zoom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out another size."""
+        super().resizeEvent(event)
+        if event.size() != event.oldSize():  # Qt sends one for other margins, too
+            self.docks.forget_shares()
+        self.docks.fit_window()
+        self._fit_status()
 
     def _restore(self) -> None:
-        self.resize(1280, 800)
+        # Of what is available, some is for the frame.
+        most = self.screen().availableSize() * _SHARE_OF_SCREEN
+        self.resize(QSize(1280, 800).boundedTo(most))
         if (geometry := self.settings.geometry) is not None:
             self.restoreGeometry(geometry)
         state = self.settings.dock_state(LAYOUT_VERSION)
@@ -267,6 +302,13 @@ class Window(QMainWindow):
         self.docks.focus("timeline")
 
     # --- events ---
+
+    def event(self, event: QEvent) -> bool:
+        """Qt moves the lines between panels by itself, and tells nobody."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.MouseButtonRelease:
+            self.docks.forget_shares()
+        return done
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Plain keys arrive here when no widget with the focus used them."""

@@ -48,16 +48,6 @@ def _go(window: Window) -> list[ActionSpec]:
     def step(merges: int) -> None:
         workspace.step(merges)
 
-    def jump(position: int) -> None:
-        workspace.pause()
-        workspace.seek(position)
-
-    def toggle_play() -> None:
-        if workspace.is_playing:
-            workspace.pause()
-        else:
-            workspace.play()
-
     def train() -> None:
         if workspace.is_training:
             workspace.stop_training()
@@ -71,9 +61,9 @@ def _go(window: Window) -> list[ActionSpec]:
         ActionSpec("back-many", "Go", f"{_MANY} merges back", lambda: step(-_MANY), ("Alt+Shift+Left",), ("Shift+Left",), lambda: not at_start()),
         ActionSpec("next-stop", "Go", "Next breakpoint", lambda: workspace.seek_breakpoint(True), (), ("PgDown",), lambda: not at_end()),
         ActionSpec("previous-stop", "Go", "Previous breakpoint", lambda: workspace.seek_breakpoint(False), (), ("PgUp",), lambda: not at_start()),
-        ActionSpec("first", "Go", "First position", lambda: jump(0), (), ("Home",), lambda: not at_start()),
-        ActionSpec("last", "Go", "Last position", lambda: jump(workspace.last_position), (), ("End",), lambda: not at_end()),
-        ActionSpec("play", "Go", "Play or pause", toggle_play, (), ("Space",), lambda: workspace.last_position > 0),
+        ActionSpec("first", "Go", "First position", lambda: workspace.jump(0), (), ("Home",), lambda: not at_start()),
+        ActionSpec("last", "Go", "Last position", lambda: workspace.jump(workspace.last_position), (), ("End",), lambda: not at_end()),
+        ActionSpec("play", "Go", "Play or pause", workspace.toggle_playing, (), ("Space",), lambda: workspace.last_position > 0),
         ActionSpec("faster", "Go", "Faster", lambda: workspace.set_speed(speeds.faster(workspace.speed)), (), ("+",)),
         ActionSpec("slower", "Go", "Slower", lambda: workspace.set_speed(speeds.slower(workspace.speed)), (), ("-",)),
         ActionSpec("go-to", "Go", "Go to a merge…", lambda: window.docks.activate("timeline"), (), ("G",), lambda: workspace.last_position > 0),
@@ -102,6 +92,15 @@ def _view(window: Window) -> list[ActionSpec]:
             is_checked=lambda: window.look.theme_choice == name,
         )
 
+    def panel(name: str, title: str) -> ActionSpec:
+        return ActionSpec(
+            f"panel-{name}",
+            "View",
+            f"Panel: {title[:1].lower()}{title[1:]}",
+            lambda: window.docks.toggle(name),
+            is_checked=lambda: not window.docks.dock(name).isHidden(),
+        )
+
     return [
         ActionSpec("larger", "View", "Larger type", lambda: window.zoom(1), ("Ctrl++", "Ctrl+=")),
         ActionSpec("smaller", "View", "Smaller type", lambda: window.zoom(-1), ("Ctrl+-",)),
@@ -110,6 +109,7 @@ def _view(window: Window) -> list[ActionSpec]:
         *(theme(name, load_theme(name).title.lower()) for name in theme_names()),
         ActionSpec("full-screen", "View", "Full screen", window.toggle_full_screen, ("F11",), is_checked=window.isFullScreen),
         ActionSpec("next-panel", "View", "Next panel", window.docks.focus_next, ("F6",)),
+        *(panel(spec.name, spec.title) for spec in window.docks.specs),
         ActionSpec("default-layout", "View", "Default layout", window.docks.restore_default),
     ]  # fmt: skip
 

@@ -10,23 +10,21 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.layout import EncodedText
-from bpe_viz.engine.merge_ranks import MergeRanks
-from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
-from bpe_viz.engine.timeline import Reader, Timeline
+from bpe_viz.engine.row_order import SortBy
+from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Decoding, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
 from bpe_viz.errors import BpeVizError, Stopped
 from bpe_viz.formats import save_tokenizer
+from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.selection import Selection
@@ -72,10 +70,33 @@ class _Training:
     options: Options
     count: CountCorpus
     trainer: Trainer
+    answers: Answers
 
     @property
     def timeline(self) -> Timeline:
         return self.trainer.timeline
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of options.
+
+    before: the training that is shown; sentences: on each option that differs; position: where the cursor was
+    """
+
+    before: _Training
+    sentences: list[str]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What is being opened, so that it can be opened with other options."""
+
+    count: CountCorpus
+    options: Options
+    name: str
+    changed: _Change | None
 
 
 class Workspace(QObject):
@@ -115,9 +136,6 @@ class Workspace(QObject):
         self._query_lane = Lane("query", self)
         self._kernels = KernelChoice(self)
         self._training: _Training | None = None
-        self._reader: Reader | None = None
-        self._row_order: RowOrder | None = None
-        self._boundaries: BoundaryRanks[MergeRanks] | None = None
         self.frame: Frame | None = None
         self.rows = Rows(np.empty(0, dtype=np.int32), 0)
         self.encoded: EncodedText | None = None
@@ -135,9 +153,9 @@ class Workspace(QObject):
         self._speed = 1.0
         self._owed = 0.0
         self._last_tick = 0.0
-        self._train_until = 0
         self._stopped_by_user = False
-        self._before_change: tuple[_Training, list[str]] | None = None
+        self._change: _Change | None = None
+        self._opening: _Opening | None = None
         self._play_timer = QTimer(self)
         self._play_timer.timeout.connect(self._play_on)
 
@@ -152,6 +170,11 @@ class Workspace(QObject):
     def options(self) -> Options:
         """The options that the shown training was made with."""
         return self._training.options if self._training else Options()
+
+    @property
+    def wanted_options(self) -> Options:
+        """The options of what is being opened, else of what is shown: what the next choice changes."""
+        return self.options if self._opening is None else self._opening.options
 
     @property
     def timeline(self) -> Timeline | None:
@@ -203,7 +226,12 @@ class Workspace(QObject):
 
         count: does the counting, in the training lane; name: of the source, for people
         """
+        self._open(count, options, name, None)
+
+    def _open(self, count: CountCorpus, options: Options, name: str, changed: _Change | None) -> None:
+        """changed: what the user changed of the training that is shown, to be said once the next one is trained."""
         self._stopped_by_user = False
+        self._opening = _Opening(count, options, name, changed)
         started = time.monotonic()
 
         def work(job: Job) -> _Training:
@@ -214,29 +242,60 @@ class Workspace(QObject):
         def report(fraction: float, text: str) -> None:
             self._show_activity(fraction, text, started)
 
+        def done(training: _Training) -> None:
+            self._opening = None
+            self._change = changed
+            self._opened(training)
+            if changed is not None and changed.position:
+                self.seek(changed.position)
+
         self._training_lane.stop("train")
-        self._training_lane.submit("open", work, self._opened, self._not_opened, report)
+        self._training_lane.submit("open", work, done, self._not_opened, report)
         self._show_activity(0.0, f"Reading {name}", started)
 
     def change_options(self, options: Options) -> None:
-        """Train again with other options, on the same corpus, and say what changed."""
-        training = self._training
-        if training is None or options == training.options:
+        """Train again with other options, on the same corpus, and say what changed.
+
+        While another corpus is being opened, it is that one which they are meant for.
+        """
+        training, opening = self._training, self._opening
+        if opening is not None and opening.changed is None:
+            if options != opening.options:
+                change = describe_change(opening.options, options)
+                self._open(opening.count, options, opening.name, None)
+                self.noticed.emit(" ".join((f"{opening.name} is opened anew.", *change)))
             return
-        self._before_change = (training, describe_change(training.options, options))
+        if training is None:
+            return
+        if options == training.options:
+            self._take_change_back()
+            return
+        changed = _Change(training, describe_change(training.options, options), self._wanted)
         if options.counting == training.options.counting or training.corpus.is_table:
             corpus = training.corpus
-            self.open(_keep(corpus, training.count, options), options, corpus.name)
+            self._open(_keep(corpus, training.count), options, corpus.name, changed)
         else:
-            self.open(training.count, options, training.corpus.name)
+            self._open(training.count, options, training.corpus.name, changed)
+
+    def _take_change_back(self) -> None:
+        """The options are to be as they were before a change that is under way."""
+        if self._opening is not None:
+            self._training_lane.stop("open")
+            if not self._training_lane.is_busy("open"):
+                # It was waiting in the lane, and is dropped without an answer.
+                self._opening = None
+                self.train_ahead()
 
     def stop_training(self) -> None:
         """Stop what the training lane does; what is trained stays."""
         self._stopped_by_user = True
         self._training_lane.stop("open")
         self._training_lane.stop("train")
+        if not self._training_lane.is_busy("open"):
+            self._opening = None
         if not self.is_training:
-            self.activity_changed.emit(None)
+            # What was waiting in the lane is dropped without an answer.
+            self._trained_until_stop()
 
     def _trained(self, corpus: Corpus, options: Options, count: CountCorpus, job: Job) -> _Training:
         """Runs in the training lane: count the first pairs."""
@@ -244,14 +303,11 @@ class Workspace(QObject):
         n_special = len(set(options.counting.special_tokens))
         kernels = self._kernels.for_size(len(corpus.pretokens.data), job)
         trainer = Trainer(corpus.pretokens, options.training, n_special, kernels)
-        return _Training(corpus, options, count, trainer)
+        return _Training(corpus, options, count, trainer, Answers(trainer, options.counting, self._kernels))
 
     def _opened(self, training: _Training) -> None:
         self.pause()
         self._training = training
-        self._reader = None
-        self._row_order = None
-        self._boundaries = None
         self.selection = self._hovered = None
         self.breakpoints = ()
         self.encoded = None
@@ -268,11 +324,15 @@ class Workspace(QObject):
         self.train_ahead()
 
     def _not_opened(self, error: BpeVizError) -> None:
-        self._before_change = None
+        self._opening = None
         self.activity_changed.emit(None)
         if not isinstance(error, Stopped):
             self.failed.emit(error)
-        if self._training is not None and not self._stopped_by_user:
+        if self._training is None:
+            return
+        if self._stopped_by_user:
+            self._trained_until_stop()
+        else:
             self.train_ahead()
 
     # --- training ---
@@ -285,7 +345,6 @@ class Workspace(QObject):
             return
         self._stopped_by_user = False
         until = training.trainer.target if position is None else position
-        self._train_until = until
         started = time.monotonic()
 
         def work(job: Job) -> None:
@@ -304,8 +363,7 @@ class Workspace(QObject):
         self._follow_frontier()
         if self._wanted > self.frontier:
             if self._stopped_by_user or self._training is None or self._training.timeline.stop:
-                self.pause()
-                self.seek(self.frontier)
+                self.jump(self.frontier)
             else:
                 self.train_ahead(self._wanted)
         if self.encoded is None or self.encoded.known < self.frontier:
@@ -318,6 +376,9 @@ class Workspace(QObject):
         self.activity_changed.emit(None)
         if not isinstance(error, Stopped):
             self.failed.emit(error)
+        if self._wanted > self.frontier:
+            # Nothing trains up to it any more, so it would be waited for without end.
+            self.jump(self.frontier)
 
     def _follow_frontier(self) -> None:
         self.frontier_changed.emit(self.frontier)
@@ -325,17 +386,30 @@ class Workspace(QObject):
             self._request_frame()
 
     def _say_what_changed(self) -> None:
-        if self._before_change is None or self._training is None:
+        if self._change is None or self._training is None:
             return
-        before, changes = self._before_change
-        self._before_change = None
-        after = self._training
-        parts = [*changes, first_difference(before.timeline, after.timeline)]
-        if before.corpus.pretokens is not after.corpus.pretokens:
-            parts.append(
-                f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."
-            )
-        self.noticed.emit(" ".join(parts))
+        change, after = self._change, self._training
+        if after.timeline.stop is None and not self._stopped_by_user:
+            return  # trained in part, up to a position that was asked for
+        before = change.before
+        self._change = None
+
+        def work(job: Job) -> str:
+            # Here and not in the window: 30,000 equal merges take 0.15 s to compare.
+            return first_difference(before.timeline, after.timeline)
+
+        def done(difference: str) -> None:
+            parts = [*change.sentences, *([difference] if difference else [])]
+            if after.timeline.frontier < change.position:
+                parts.append(f"The new training has no merge {change.position:,}: its last one is shown.")
+            if before.corpus.pretokens is not after.corpus.pretokens:
+                parts.append(
+                    f"{len(before.corpus.pretokens):,} distinct pre-tokens became {len(after.corpus.pretokens):,}."
+                )
+            if after is self._training:
+                self.noticed.emit(" ".join(parts))
+
+        self._query_lane.submit("difference", work, done, self.failed.emit)
 
     def _show_activity(self, fraction: float, text: str, started: float) -> None:
         elapsed = time.monotonic() - started
@@ -354,10 +428,14 @@ class Workspace(QObject):
         if self._wanted <= self.frontier:
             self._request_frame()
 
+    def jump(self, position: int) -> None:
+        """Show a position because the user asked for it: playing pauses."""
+        self.pause()
+        self.seek(position)
+
     def step(self, merges: int = 1) -> None:
         """Go some merges on, or back when negative; playing pauses."""
-        self.pause()
-        self.seek(self._wanted + merges)
+        self.jump(self._wanted + merges)
 
     def play(self) -> None:
         """Go on by itself, `speed` merges a second; at the end, start again."""
@@ -375,6 +453,13 @@ class Workspace(QObject):
         if self.is_playing:
             self._play_timer.stop()
             self.playing_changed.emit(False)
+
+    def toggle_playing(self) -> None:
+        """Play, or pause."""
+        if self.is_playing:
+            self.pause()
+        else:
+            self.play()
 
     def set_speed(self, merges_a_second: float) -> None:
         """Set how fast merges are played."""
@@ -403,11 +488,10 @@ class Workspace(QObject):
 
     def seek_breakpoint(self, forward: bool) -> None:
         """Go to the next or the previous breakpoint; without one, to the end or the start."""
-        self.pause()
         if forward:
-            self.seek(min((b for b in self.breakpoints if b > self._wanted), default=self.last_position))
+            self.jump(min((b for b in self.breakpoints if b > self._wanted), default=self.last_position))
         else:
-            self.seek(max((b for b in self.breakpoints if b < self._wanted), default=0))
+            self.jump(max((b for b in self.breakpoints if b < self._wanted), default=0))
 
     # --- frames ---
 
@@ -431,7 +515,7 @@ class Workspace(QObject):
         position, top, rows = min(self._wanted, self.frontier), self._top, self._watched
 
         def work(job: Job) -> Frame:
-            return self._reading(training).frame(position, top, rows)
+            return training.answers.frame(position, top, rows)
 
         order_depends = self._sort == "changed" or self._filter.startswith("[")
         order_is_old = order_depends and position != self._rows_ordered_at
@@ -449,15 +533,6 @@ class Workspace(QObject):
         if self.encoded is None or self.encoded.known < frame.position:
             self._encode()
 
-    def _reading(self, training: _Training) -> Reader:
-        """Runs in the query lane, which alone uses the reader."""
-        reader = self._reader
-        kernels = self._kernels.at_hand(training.trainer.n_symbols)
-        if reader is None or reader.timeline is not training.timeline:
-            reader = self._reader = Reader(training.timeline, kernels)
-        reader.use(kernels)
-        return reader
-
     def request_counts(self, done: Callable[[NDArray[np.int64]], None]) -> None:
         """Ask for the counts of all pairs at the cursor, the highest first."""
         training = self._training
@@ -466,10 +541,7 @@ class Workspace(QObject):
         position = min(self._wanted, self.frontier)
 
         def work(job: Job) -> NDArray[np.int64]:
-            reader = self._reading(training)
-            reader.seek(position)
-            # Here and not in the window: sorting a million counts takes longer than a frame.
-            return np.sort(reader.counts())[::-1]
+            return training.answers.counts(position)
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
 
@@ -487,11 +559,7 @@ class Workspace(QObject):
         self._rows_ordered_at = position
 
         def work(job: Job) -> Rows:
-            if self._row_order is None or self._reader is None or self._reader.timeline is not training.timeline:
-                self._row_order = RowOrder(training.corpus.pretokens)
-            reader = self._reading(training)
-            reader.seek(position)
-            order = self._row_order.rows(sort, parse_filter(typed), reader, job.should_stop)
+            order = training.answers.rows(sort, typed, position, job.should_stop)
             return Rows(order, len(training.corpus.pretokens))
 
         self._query_lane.submit("rows", work, self._show_rows, self._quietly)
@@ -546,21 +614,15 @@ class Workspace(QObject):
             return
 
         def work(job: Job) -> EncodedText:
-            return self._tokenizer(training).lay_out(text)
+            return training.answers.encode(text)
 
-        self._query_lane.submit("encode", work, self._show_encoding, self._quietly)
+        def show(encoded: EncodedText) -> None:
+            # Another corpus may have been opened meanwhile; its first frame asks for the text to be encoded anew.
+            if training is self._training:
+                self.encoded = encoded
+                self.encoding_changed.emit(encoded)
 
-    def _show_encoding(self, encoded: EncodedText) -> None:
-        self.encoded = encoded
-        self.encoding_changed.emit(encoded)
-
-    def _tokenizer(self, training: _Training) -> Tokenizer:
-        """Runs in the query lane: the tokenizer trained so far, with the lane's memory of pre-tokens."""
-        timeline = training.timeline
-        if self._boundaries is None or self._boundaries.base is not timeline.base:
-            self._boundaries = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
-        self._boundaries.use(self._kernels.at_hand(training.trainer.n_symbols))
-        return Tokenizer.from_timeline(timeline, training.options.counting, self._boundaries)
+        self._query_lane.submit("encode", work, show, self._quietly)
 
     def decode(self, ids: Sequence[int]) -> None:
         """Decode ids with the tokenizer trained so far; `decoded` brings the answer."""
@@ -569,7 +631,7 @@ class Workspace(QObject):
             return
 
         def work(job: Job) -> Decoding:
-            return self._tokenizer(training).decode(ids)
+            return training.answers.decode(ids)
 
         self._query_lane.submit("decode", work, self.decoded.emit, self.failed.emit)
 
@@ -584,7 +646,7 @@ class Workspace(QObject):
             tokenizer = Tokenizer.from_timeline(training.timeline, training.options.counting)
             return save_tokenizer(tokenizer.at(position), path)
 
-        def done(notes: Any) -> None:
+        def done(notes: tuple[str, ...]) -> None:
             self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges.", *notes)))
 
         self._query_lane.submit("save", work, done, self.failed.emit)
@@ -601,7 +663,7 @@ class Workspace(QObject):
         self._kernels.close()
 
 
-def _keep(corpus: Corpus, count: CountCorpus, options: Options) -> CountCorpus:
+def _keep(corpus: Corpus, count: CountCorpus) -> CountCorpus:
     """Count as before, but take the counts that are there for the options they were made with."""
 
     def counted(wanted: Options, progress: Progress, should_stop: StopRequested) -> Corpus:

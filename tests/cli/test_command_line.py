@@ -209,7 +209,7 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     asked = []
     module = types.ModuleType("bpe_viz.gui.snapshot")
     module.EXAMPLE = "example"
-    module.snapshot = lambda source, out, **options: asked.append((source, out, options))
+    module.snapshot = lambda source, out, **options: asked.append((source, out, options)) or []
     monkeypatch.setitem(sys.modules, "bpe_viz.gui.snapshot", module)
     out = tmp_path / "x.svg"
     arguments = ("--panel", "histogram", "--position", 3, "--text", "low", "--theme", "print", "--size", "640x480")
@@ -220,3 +220,158 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     assert {key: value for key, value in options.items() if key != "options"} == {
         "position": 3, "panel": "histogram", "text": "low", "theme": "print", "size": (640, 480), "scale": 1.0
     }  # fmt: skip
+
+
+# --- what must be refused before anything is read or written ---
+
+SAME = {
+    "log over the corpus": "train TMP/c.txt --log TMP/c.txt",
+    "tokenizer over the corpus": "train TMP/c.txt -o TMP/c.json TMP/c.json",
+    "log over the tokenizer": "train TMP/c.txt -o TMP/new.json --log TMP/new.json",
+    "another spelling": "train TMP/c.txt -o TMP/new.json --log TMP/folder/../new.json",
+    "a hard link": "train TMP/c.txt --log TMP/hard",
+    "a link": "train TMP/c.txt --log TMP/soft",
+    "a file of the folder": "train TMP --log TMP/folder/inner.txt",
+    "a figure over its source": "snapshot TMP/c.svg -o TMP/c.svg",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_no_output_is_written_over_an_input_or_another_output(run, folder, name):
+    for copy in ("c.json", "c.svg", "folder/inner.txt"):
+        (folder / copy).write_text("low lower")
+    os.link(folder / "c.txt", folder / "hard")
+    (folder / "soft").symlink_to(folder / "c.txt")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    status, out, err = run(*SAME[name].replace("TMP", str(folder)).split())
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "would write over" in err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_outputs_that_keep_nothing_may_be_one(run, folder):
+    assert (
+        run("train", folder / "c.txt", "-o", "/dev/null", "--format", "tokenizer.json", "--log", "/dev/null").status
+        == 0
+    )
+
+
+def test_a_dash_as_log_is_standard_output(run, table):
+    status, out, _ = run("train", "-", "--merges", 2, "--log", "-", stdin=b"low low lower")
+    assert status == 0
+    assert [json.loads(line)["rank"] for line in out.splitlines()] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("option", "most"),
+    [
+        ("--merges", 2**31 - 1),
+        ("--vocab-size", 2**31 - 1),
+        ("--max-token-length", 2**31 - 1),
+        ("--min-count", 2**63 - 1),
+    ],
+)
+def test_a_number_too_large_for_training_is_one_line(run, folder, option, most):
+    arguments = ("train", folder / "c.txt", "--log", folder / "log", option)
+    assert run(*arguments, most).status == 0
+    for number in (most + 1, 10**19, 10**400):
+        status, _, err = run(*arguments, number)
+        assert (status, len(err.splitlines())) == (2, 1)
+        assert f"Give {most:,} or less." in err
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "train TEXT --log LOG --marker BAD --end-of-word glued",
+        "train TEXT --log LOG --special BAD",
+        "train TEXT --log LOG --unknown BAD",
+        "train TEXT --log LOG --pattern BAD",
+        "train TEXT --log LOG --pretokenizer BAD",
+        "train TEXT --log LOG --rule BAD",
+        "encode WHOLE BAD",
+        "explain WHOLE BAD",
+        "info TEXT --special BAD",
+        "snapshot TEXT -o FIGURE.png --text BAD",
+    ],
+)
+def test_bytes_that_are_no_text_are_one_line(run, folder, written):
+    names = {"TEXT": folder / "c.txt", "LOG": folder / "log", "WHOLE": folder / "whole.json", "BAD": "a\udcffb"}
+    status, out, err = run(*(names.get(one, one) for one in written.split()))
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert r"a\udcffb" in err
+
+
+# --- standard streams that are closed or full ---
+
+STREAMS = {
+    "no output": ("encode WORKED lowest >&-", 2, "Standard output cannot be written"),
+    "no output for help": ("train --help >&-", 2, "Standard output cannot be written"),
+    "no output for a log": ("train TABLE --log - >&-", 2, "Standard output cannot be written"),
+    "no input": ("train - --log LOG <&-", 2, "standard input cannot be read"),
+    "no input for ids": ("decode WORKED - <&-", 2, "standard input cannot be read"),
+    "no input for text": ("encode WORKED - <&-", 2, "standard input cannot be read"),
+    "no errors": ("encode WORKED '' --position 99 2>&-", 2, ""),
+    "no notes": ("train TABLE --log LOG 2>&-", 0, ""),
+    "nothing at all": ("encode WORKED lowest <&- >&- 2>&-", 2, ""),
+    "full output": ("encode WORKED lowest >/dev/full", 2, "Standard output cannot be written: No space left"),
+    "full output for help": ("--help >/dev/full", 2, "Standard output cannot be written: No space left"),
+    "full output for the version": ("--version >/dev/full", 2, "Standard output cannot be written: No space left"),
+    "full errors": ("encode WORKED '' --position 99 2>/dev/full", 2, ""),
+    "full notes": ("train TABLE --log LOG 2>/dev/full", 0, ""),
+    "a full log": ("train TABLE --log /dev/full", 2, "/dev/full cannot be written"),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_that_is_closed_or_full_is_one_line(worked, table, tmp_path, name):
+    written, status, said = STREAMS[name]
+    for short, path in {"WORKED": worked, "TABLE": table, "LOG": tmp_path / "log"}.items():
+        written = written.replace(short, str(path))
+    command = ["sh", "-c", f"{sys.executable} -m bpe_viz {written}"]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == status
+    assert b"Traceback" not in done.stderr
+    lines = [line for line in done.stderr.decode().splitlines() if line.startswith("bpe-viz: ")]
+    assert len(lines) == (1 if said else 0)
+    assert said in "".join(lines)
+
+
+@pytest.mark.parametrize("module", ["click", "bpe_viz.cli.train", "bpe_viz.engine.corpus"])
+def test_ctrl_c_while_something_is_imported(tmp_path, module, table):
+    code = (
+        "import builtins, sys\nimport bpe_viz.__main__ as program\n"
+        "real = builtins.__import__\n"
+        "import importlib\nimport_module = importlib.import_module\n"
+        "def interrupted(name, *rest, **more):\n"
+        f"    if name == {module!r}: raise KeyboardInterrupt\n"
+        "    return real(name, *rest, **more)\n"
+        "builtins.__import__ = interrupted\n"
+        "def other(name, *rest):\n"
+        f"    if name == {module!r}: raise KeyboardInterrupt\n"
+        "    return import_module(name, *rest)\n"
+        "importlib.import_module = other\n"
+        f"sys.argv = ['bpe-viz', 'train', {str(table)!r}, '--log', {str(tmp_path / 'log')!r}]\n"
+        "program.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 130
+    assert done.stderr.decode().splitlines() == ["bpe-viz: stopped."]
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ("639x400", "640x400"),
+        ("640x399", "640x400"),
+        ("16385x400", "16384"),
+        ("0x0", "640x400"),
+        ("9" * 9 + "x500", "16384"),
+    ],
+)
+def test_a_size_that_cannot_be_drawn_says_what_can(run, folder, size, said):
+    status, _, err = run("snapshot", folder / "c.txt", "-o", folder / "x.png", "--size", size)
+    assert (status, len(err.splitlines())) == (2, 1)
+    assert said in err

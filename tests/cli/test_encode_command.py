@@ -95,11 +95,12 @@ def test_verify_names_the_first_difference(run, tmp_path):
     pytest.importorskip("tokenizers")
     model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
     path = tmp_path / "t.json"
-    path.write_text(json.dumps({"version": "1.0", "added_tokens": [], "model": model}))
-    ran = run("encode", path, "axb", "--verify")  # the library joins what stands around an unknown letter
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+    added = [{"id": 10, "content": "<s>", **flags}]
+    path.write_text(json.dumps({"version": "1.0", "added_tokens": added, "model": model}))
+    ran = run("encode", path, "ab<s>", "--verify")  # the library numbers added tokens anew
     assert ran.status == 1
-    assert "Token 0 differs" in ran.err
-    assert "the tokenizers library 2 ('ab')" in ran.err
+    assert "Token 1 differs: bpe_viz gives 10 ('<s>')" in ran.err
 
 
 def test_dropped_text_is_said(run, table, tmp_path):
@@ -172,3 +173,30 @@ def test_info_of_each_kind_of_source(run, worked, table, tmp_path):
         ran = run("info", source)
         assert ran.status == 0
         assert "{" not in ran.out
+
+
+def test_an_empty_text_has_no_tokens(run, worked, tmp_path):
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    for text in (("",), ("-",), ("--file", empty)):
+        assert run("encode", worked, *text) == (0, "\n", "")
+        assert run("encode", worked, *text, "--output", "tokens") == (0, "", "")
+        assert run("encode", worked, *text, "--output", "count") == (0, "0\n", "")
+
+
+def test_ids_of_any_size_are_marked(run, worked):
+    huge = "9" * 4000
+    status, out, err = run("decode", worked, "9" * 25, huge)
+    assert status == 0
+    assert out == f"<no token {'9' * 25}><no token {huge}>\n"
+    assert err.startswith("Ids that no token has")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"", "it is empty"), (b"[1]", "it begins with '[1]'"), (b"\xff\xfe{\0", "UTF-16")]
+)
+def test_why_a_file_is_no_tokenizer_is_told(run, tmp_path, content, said):
+    (tmp_path / "t.json").write_bytes(content)
+    status, _, err = run("encode", tmp_path / "t.json", "x")
+    assert (status, len(err.splitlines())) == (2, 1)
+    assert said in err

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections import Counter, defaultdict
 from itertools import pairwise
@@ -9,7 +10,9 @@ import pytest
 
 from bpe_viz.engine import reference
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
-from bpe_viz.formats import load_tokenizer
+from bpe_viz.engine.types import Options
+from bpe_viz.errors import FormatError
+from bpe_viz.formats import check_before_training, load_tokenizer
 
 
 def read_log(path):
@@ -202,3 +205,64 @@ def test_a_novel_agrees_with_recounts_and_the_library(run, shared, tmp_path):
     for path in sorted((shared / "data" / "text").rglob("*.*")):
         text = path.read_bytes().decode("utf-8", "replace")
         assert library.encode(text).ids == ours.encode(text).ids, path.name
+
+
+UNSAVABLE = {
+    "a marker of its own": ("--end-of-word separate -o TMP/t.json", "glued"),
+    "a special token like a byte": ("--special é -o TMP/t.json", "ordinary token"),
+    "a special token like a marked byte": ("--end-of-word glued --special x</w> -o TMP/t.json", "ordinary token"),
+    "a special token like the marker": ("--end-of-word glued --special </w> -o TMP/t.json", "marker as well"),
+    "an unknown token like the marker": (
+        "--base characters --end-of-word glued --unknown </w> -o TMP/t.json",
+        "marker",
+    ),
+    "a pattern that cuts otherwise": (r"--pattern \X -o TMP/t.json", "differently"),
+    "no folder": ("-o TMP/absent/t.json", "there is no folder"),
+    "a folder": ("-o TMP/folder.json", "Is a directory"),
+    "no folder for the log": ("--log TMP/absent/log", "there is no folder"),
+    "a folder as log": ("-o TMP/t.json --log TMP/folder.json", "Is a directory"),
+    "below a file": ("-o TMP/words.tsv/t.json", "Not a directory"),
+}
+
+
+@pytest.mark.parametrize("name", UNSAVABLE)
+def test_what_cannot_be_saved_is_said_before_training(run, table, tmp_path, monkeypatch, name):
+    def count(*_):
+        raise AssertionError("counted")
+
+    monkeypatch.setattr("bpe_viz.engine.corpus.count_paths", count)
+    (tmp_path / "folder.json").mkdir()
+    options, said = UNSAVABLE[name]
+    status, _, err = run("train", table, *options.replace("TMP", str(tmp_path)).split())
+    assert (status, len(err.splitlines())) == (2, 1)
+    assert said in err
+
+
+def test_a_folder_that_may_not_be_written_is_said_before_training(tmp_path, monkeypatch):
+    real = os.access
+    # Root may write anywhere.
+    monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) != str(tmp_path) and real(path, mode))
+    with pytest.raises(FormatError, match="Permission denied"):
+        check_before_training(Options(), tmp_path / "t.json")
+
+
+def test_the_log_is_written_even_if_the_tokenizer_cannot_be_saved(run, tmp_path):
+    (tmp_path / "c.tsv").write_text("xya\t5\nxyb\t4\nx\t1\n")
+    log, out = tmp_path / "log", tmp_path / "t.json"
+    arguments = ("--base", "characters", "--end-of-word", "glued", "--marker", "y", "--log", log, "-o", out)
+    status, _, err = run("train", tmp_path / "c.tsv", *arguments)
+    assert status == 2
+    assert "ends like the end-of-word marker" in err
+    assert len(read_log(log)) == 3
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "rows", ["ab\t9223372036854775807\ncb\t1\n", "abcd\t4611686018427387904\n", "ab\t4000000000000000000\n" * 2]
+)
+def test_counts_beyond_what_is_kept_are_one_line(run, tmp_path, rows):
+    (tmp_path / "c.tsv").write_text(rows)
+    status, out, err = run("train", tmp_path / "c.tsv", "--log", tmp_path / "log")
+    assert (status, out) == (2, "")
+    assert "2**6" in err.splitlines()[-1]
+    assert not (tmp_path / "log").exists()

@@ -245,6 +245,25 @@ def test_a_bad_row_of_csv_is_named(tmp_path, row):
         count_paths([write(tmp_path / "words.csv", f"new,1\n{row}")], GPT2)
 
 
+@pytest.mark.parametrize(
+    ("name", "line"), [("a.csv", "word,count"), ("a.tsv", "word\tn"), ("a.csv", '"the word",how often')]
+)
+def test_any_header_of_a_table_is_left_out_and_noted(tmp_path, name, line):
+    corpus = count_paths([write(tmp_path / name, f"{line}\nlow{line[4] if name == 'a.tsv' else ','}5\n")], GPT2)
+    assert counted(corpus) == {"low": 5}
+    assert "taken as a header" in corpus.notes[0]
+
+
+@pytest.mark.parametrize("row", ["low,-1", "low,0", "low,1.5", "low,", "low,1_000"])
+def test_a_bad_count_in_the_first_line_is_no_header(tmp_path, row):
+    with pytest.raises(CorpusError, match="line 1"):
+        count_paths([write(tmp_path / "a.csv", f"{row}\nnew,2\n")], GPT2)
+
+
+def test_white_space_only_is_said(tmp_path):
+    assert any("white space only" in note for note in count_text(" \n\n  \t", GPT2).notes)
+
+
 def test_empty_tables_and_mixtures_are_told(tmp_path):
     empty = write(tmp_path / "empty.tsv", "")
     header = write(tmp_path / "header.tsv", "pretoken\tcount\n")

@@ -78,6 +78,46 @@ def test_utf16_without_a_mark_is_told_by_its_nuls(encoding, text):
     assert "told by its NUL bytes" in notes[0]
 
 
+@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["hello\r\n", ENGLISH, RUSSIAN, FRENCH, JAPANESE, CHINESE, "😀 😀", ENGLISH * 2000])
+def test_utf32_without_a_mark_is_told_by_its_nuls(encoding, text):
+    decoded, notes = decode(text.encode(encoding))
+    assert decoded == text
+    assert "told by its NUL bytes" in notes[0]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", [JAPANESE, JAPANESE * 2000])
+def test_japanese_utf16_without_any_nul_is_told_by_its_kana(encoding, text):
+    decoded, notes = decode(text.encode(encoding))
+    assert decoded == text
+    assert "told by its kana" in notes[0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\0b\0a ",
+        b"\0b\0a x",
+        b"a\0b\0c\0d",
+        b"abc\0def\0" * 50,
+        b"abc\0def\0ghi\0jkl\n" * 50,
+        b"abc\0" * 3,
+        b"\0abc" * 50,
+        b"a\0\0\0",
+        b"\0\0\0\0" * 9,
+        b"a\0\0\0b",
+        b"a\0\0\0bcd\0" * 20,
+        ("Жена\0узнала\0" * 50).encode(),
+        ("吾輩は\0猫である\0" * 50).encode(),
+        b"0A0B0C0D0E0F" * 20,
+        b"x" * 9 + b"\0" * 9,
+    ],
+)
+def test_some_nuls_in_valid_utf8_leave_it_utf8(data):
+    assert decode(data) == (data.decode(), [])
+
+
 @pytest.mark.parametrize(
     ("text", "encoding", "title"),
     [
@@ -141,7 +181,7 @@ def test_nul_and_controls_in_valid_utf8_are_ordinary_text(text):
     ],
 )
 def test_bytes_that_are_no_text_are_refused(data):
-    with pytest.raises(NotTextError, match=r"a\.txt is not text in any encoding bpe_viz knows"):
+    with pytest.raises(NotTextError, match=r"a\.txt is not text in any encoding that can be read here"):
         decode(data)
 
 

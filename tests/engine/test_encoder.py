@@ -17,7 +17,8 @@ from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions
-from bpe_viz.errors import Stopped
+from bpe_viz.errors import FormatError, Stopped
+from bpe_viz.formats import load_tokenizer
 
 # Letters that are new to one of the two engines are no letters to the other, so only what Python knows is taken.
 any_text = st.text(alphabet=st.characters(exclude_categories=["Cs", "Cn"]), max_size=80)
@@ -172,3 +173,13 @@ def test_a_mapped_file_progress_and_stop(trained, tmp_path, monkeypatch):
         for threads in (1, 3):
             with pytest.raises(Stopped):
                 Encoder(trained, PLAIN, threads).encode_bytes(mapped, should_stop=lambda: True)
+
+
+def test_a_character_that_may_be_no_gap_is_refused(shared):
+    tokenizer = load_tokenizer(shared / "cases/files/hf_two_derivations.json")
+    for special_text in ("allow", "text"):
+        with pytest.raises(FormatError, match="lacks 'x'"):
+            tokenizer.encode_ids("axb", special_text)
+    with pytest.raises(FormatError, match="lacks 'x'"):
+        Encoder(tokenizer).encode_bytes(b"axb")
+    assert Encoder(tokenizer).encode_bytes(b"abc").tolist() == tokenizer.encode_ids("abc") == [5]

@@ -144,8 +144,20 @@ def test_a_faulty_pattern_is_named_with_the_place(pattern, place):
 
 def test_a_pattern_that_never_ends_is_told():
     endless = pretokenizer_for(CountingOptions(pattern=r"(?:a|a)+$|b"), timeout=0.05)
-    with pytest.raises(PatternError, match=r"never ends: .*0\.05 seconds at character 1"):
+    with pytest.raises(PatternError, match=r"never ends: 1,024 .*0\.05 seconds .*at character 1\."):
         endless.split("b" + "a" * 40 + "c")
+
+
+@pytest.mark.parametrize("pattern", ["(?R)", "(?R)|a", "(?:a?)*+(?R)", "(?(DEFINE)(?<x>(?&x)))(?&x)"])
+def test_a_pattern_that_calls_itself_without_end_is_told(pattern):
+    with pytest.raises(PatternError, match="never ends: it ran out of memory"):
+        pretokenizer_for(CountingOptions(pattern=pattern)).split("low lower")
+
+
+def test_a_long_pattern_is_shortened_where_it_is_named():
+    with pytest.raises(PatternError) as raised:
+        pretokenizer_for(CountingOptions(pattern="(" + "x" * 100_000))
+    assert len(str(raised.value)) < 300
 
 
 def test_a_pattern_may_take_longer_for_the_whole_text_than_for_a_batch():

@@ -16,7 +16,7 @@ from bpe_viz.engine.corpus import count_text, count_words
 from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
-from bpe_viz.errors import OptionError
+from bpe_viz.errors import CorpusError, OptionError
 from tests.engine.oracle import MARKER, base_words, replay, sort_key
 from tests.engine.strategies import corpora, options, runs
 
@@ -174,6 +174,41 @@ class TestArbitraryChoices:
             trainer.merge_pair(Pair(1, 2))
 
 
+class TestBranches:
+    @given(st.one_of(corpora, runs), options, st.data())
+    def test_a_branch_repeats_the_merges_and_goes_on_from_another_pair(self, words, chosen, data):
+        main = trained(words, chosen)
+        position = data.draw(st.integers(0, main.frontier))
+        branch = Trainer(count_words(words, "words").pretokens, chosen)
+        branch.repeat(main.timeline, position)
+        assert list(branch.timeline.merges()) == list(main.timeline.merges())[:position]
+        reader = Reader(branch.timeline)
+        reader.seek(position)
+        counts = reader.pair_counts()
+        if not counts:
+            return
+        pair = data.draw(st.sampled_from(sorted(counts)))
+        merge = branch.merge_pair(pair)
+        assert (merge.rank, merge.left, merge.right, merge.count) == (position, *pair, counts[pair])
+        branch.train_to()
+        _, steps = recount(words, chosen)
+        base = steps[0].words
+        after = replay(base, merge_list(branch))
+        reader.seek(branch.frontier)
+        now = {(written(branch, a), written(branch, b)): n for (a, b), n in reader.pair_counts().items()}
+        assert now == after[-1].counts
+
+    def test_a_branch_of_the_pair_that_wins_anyway_is_the_same_training(self):
+        words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+        main = trained(words, TrainingOptions(base="characters"))
+        branch = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters"))
+        branch.repeat(main.timeline, 3)
+        made = main.timeline.merge(3)
+        branch.merge_pair(Pair(made.left, made.right))
+        branch.train_to()
+        assert list(branch.timeline.merges()) == list(main.timeline.merges())
+
+
 class TestGivenCases:
     @pytest.mark.parametrize("case_id", ["TR-02", "TR-03", "TR-04"])
     def test_counts_and_words_after_every_merge(self, case, case_id):
@@ -290,15 +325,15 @@ class TestTargets:
         assert "textbook" in raised.value.remedy
 
     def test_stop_keeps_what_was_trained(self):
-        trainer = Trainer(count_words({"abcdefgh": 1, "bcd": 2}, "words").pretokens, TrainingOptions())
-        answers = iter([False, True])
-        trainer.train_to(should_stop=lambda: next(answers))
+        # More occurrences than one slice looks at, so that it is asked before the end.
+        words = {f"{i:b}": i for i in range(1, 2000)}
+        trainer = Trainer(count_words(words, "words").pretokens, TrainingOptions())
+        trainer.train_to(should_stop=lambda: trainer.frontier > 0)
         stopped_at = trainer.frontier
+        assert trainer.timeline.stop is None
         trainer.train_to()
-        assert stopped_at <= trainer.frontier
-        assert list(trainer.timeline.merges()) == list(
-            trained({"abcdefgh": 1, "bcd": 2}, TrainingOptions()).timeline.merges()
-        )
+        assert 0 < stopped_at < trainer.frontier
+        assert list(trainer.timeline.merges()) == list(trained(words, TrainingOptions()).timeline.merges())
 
 
 class TestScale:
@@ -316,6 +351,13 @@ class TestScale:
     def test_counts_beyond_32_bits_stay_exact(self):
         trainer = trained({"ab": 2**40 + 1, "cd": 2**40}, TrainingOptions(base="characters"))
         assert [m.count for m in trainer.timeline.merges()] == [2**40 + 1, 2**40]
+
+    def test_counts_that_add_up_beyond_64_bits_are_refused_in_words(self):
+        words = {"ab": 2**61, "abc": 2**61}
+        with pytest.raises(CorpusError, match="more than"):
+            trained(words, TrainingOptions(base="characters"))
+        halved = {word: count // 4 for word, count in words.items()}
+        assert next(trained(halved, TrainingOptions(base="characters")).timeline.merges()).count == 2**60
 
     def test_a_reader_may_read_while_training_goes_on(self):
         words = {f"{i:b}".replace("0", "a").replace("1", "b"): i for i in range(1, 400)}

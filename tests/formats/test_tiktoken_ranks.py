@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.trainer import Trainer
-from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
+from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import PretokenizerNeeded, detect_format, load_tokenizer, save_tokenizer
+from bpe_viz.formats import PretokenizerNeeded, check_before_training, detect_format, load_tokenizer, save_tokenizer
 
 GIVEN = CountingOptions("gpt2")
 
@@ -172,8 +172,13 @@ def test_what_would_change_is_not_saved(tmp_path):
         ({"end_of_word": "glued"}, "end-of-word"),
         ({"normalize": ("NFC",)}, "normalized"),
     ):
+        counting = CountingOptions(normalize=options.get("normalize", ()))
+        training = TrainingOptions(**{name: value for name, value in options.items() if name != "normalize"})
+        with pytest.raises(FormatError, match=what):
+            check_before_training(Options(counting, training), path)
         with pytest.raises(FormatError, match=what):
             save_tokenizer(trained(**options), path)
+    check_before_training(Options(), path)
     base = trained(merges=0).base
     a, b, c = b"abc"
     # "abc" is b+c joined to a, and merging its bytes takes a+b first.

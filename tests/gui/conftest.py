@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partialmethod
 
 # Before Qt is loaded; a run that wants a real screen sets it.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -16,6 +17,8 @@ from bpe_viz.gui.look import Look
 from bpe_viz.gui.settings import Settings
 
 HERE = Path(__file__).parent
+
+PATIENCE_MILLISECONDS = 30_000
 
 # The first three come from the offscreen platform whenever a window is shown, raised or pops up; the last from
 # machines whose fonts lack a script, when a text in it is measured.
@@ -44,3 +47,10 @@ def look(qtbot: QtBot) -> Look:
 def settings(tmp_path: Path, qtbot: QtBot) -> Settings:
     """Settings of their own file, never the user's."""
     return Settings(tmp_path / "settings.ini")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait longer than pytest-qt does by itself: on a busy machine an answer may take seconds to arrive."""
+    monkeypatch.setattr(QtBot, "waitUntil", partialmethod(QtBot.waitUntil, timeout=PATIENCE_MILLISECONDS))
+    monkeypatch.setattr(QtBot, "waitSignal", partialmethod(QtBot.waitSignal, timeout=PATIENCE_MILLISECONDS))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRect
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
-from bpe_viz.engine.visible import Part, visible_parts
+from bpe_viz.engine.visible import Part, text_of, visible_parts
 from bpe_viz.gui.chips import (
     LEAST_WIDTH,
     Chip,
@@ -20,7 +20,7 @@ from bpe_viz.gui.chips import (
     paint_chips,
     token_style,
 )
-from bpe_viz.gui.glyphs import drawable
+from bpe_viz.gui.glyphs import drawable, drawable_text, drawn_sign
 from bpe_viz.gui.look import Look
 
 LOW = visible_parts(b"low")
@@ -163,3 +163,18 @@ def test_hatching_alternates_with_the_panel(look: Look) -> None:
     row = [image.pixelColor(x, 20).name() for x in range(64)]
     assert row[:8] == row[8:16]
     assert {look.theme.next.name(), look.theme.panel.name()} <= set(row)
+
+
+def test_a_control_whose_picture_no_font_has_is_named_in_small_capitals(look: Look) -> None:
+    class Bare(QFontMetricsF):
+        """A font without control pictures."""
+
+        def inFontUcs4(self, ucs4: int) -> bool:  # noqa: N802  # Qt names it
+            return not 0x2400 <= ucs4 <= 0x2421
+
+    bare = Bare(look.mono_font())
+    assert text_of(drawable(visible_parts(b"a\r\n"), bare)) == "aᴄʀ⏎"
+    assert drawable_text("ends in ␍⏎", bare) == "ends in ᴄʀ⏎"
+    assert drawable_text("ends in ␍⏎", look.ui_metrics()) in ("ends in ␍⏎", "ends in ᴄʀ⏎")
+    assert drawn_sign("␍", bare) == "ᴄʀ"
+    assert drawn_sign("⏎", bare) == "⏎"

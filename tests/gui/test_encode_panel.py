@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QPalette, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.corpus import Corpus, count_text, worked_example
@@ -22,6 +22,7 @@ from bpe_viz.gui.export import export_figure
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panels.encode import PANEL, EncodePanel
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.token_boxes import BoxCache
 from bpe_viz.gui.workspace import Workspace
 
 WORKED = Options(CountingOptions(pretokenizer="none"), TrainingOptions(base="characters"))
@@ -358,3 +359,55 @@ def test_a_narrow_panel_leaves_out_what_is_less_important(make_panel: MakePanel,
 def test_tab_leaves_the_editor(make_panel: MakePanel) -> None:
     panel = make_panel()
     assert panel.editor.tabChangesFocus()
+
+
+def test_the_mark_of_a_separate_end_of_word_lies_below_the_line_and_is_named(
+    make_panel: MakePanel, qtbot: QtBot, look: Look
+) -> None:
+    options = Options(
+        CountingOptions(pretokenizer="whitespace"), TrainingOptions(base="characters", end_of_word="separate")
+    )
+    panel = make_panel(worked_example(), options, "low lower")
+    settle(panel, qtbot, 0)
+    note = panel.editor.describe(panel.spans, 2)  # type: ignore[arg-type]
+    assert "The mark below the line, where the word ends:\n</w>" in note
+    assert "is split into" not in note
+    boxes = look.shared(BoxCache)
+    mark = boxes.tick_box(100, 10)
+    assert mark.top() >= 10 + boxes.height - 2, "in the line it would pass for the caret"
+    assert mark.width() >= 6
+
+
+def test_the_selection_leaves_token_colours_visible_and_steps_back_with_the_focus(
+    make_panel: MakePanel, qtbot: QtBot
+) -> None:
+    panel = make_panel(text="low lower")
+    settle(panel, qtbot, 0)
+    editor = panel.editor
+    editor.selectAll()
+
+    def colours() -> list[str]:
+        image = editor.viewport().grab().toImage()
+        return [image.pixelColor(place_of(panel, at).x(), place_of(panel, 0).y() - 9).name() for at in (0, 1, 2)]
+
+    alphas = []
+    for event in (QFocusEvent(QEvent.Type.FocusIn), QFocusEvent(QEvent.Type.FocusOut)):
+        QApplication.sendEvent(editor, event)
+        assert len(set(colours())) == 3
+        alphas.append(editor.palette().color(QPalette.ColorRole.Highlight).alpha())
+    assert 0 < alphas[1] < alphas[0] < 128
+
+
+def test_the_heading_counts_what_is_decoded(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    settle(panel, qtbot, 5)
+    text_counted = panel.totals_label.text
+    panel.show_decode_page()
+    assert panel.totals_label.text == ""
+    with qtbot.waitSignal(panel.workspace.decoded):
+        panel.decode_page.field.setPlainText("[13, 11, 99, -1]")
+    assert panel.totals_label.text.startswith("4 ids · ")
+    assert panel.totals_label.text.endswith(" · 2 unknown")
+    assert not panel.split_label.isVisible()
+    panel.show_decode_page(False)
+    assert panel.totals_label.text == text_counted

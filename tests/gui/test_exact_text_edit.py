@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QTextCursor, QWheelEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.gui.exact_text_edit import ExactTextEdit
@@ -92,3 +93,21 @@ def test_text_from_elsewhere_can_be_undone_if_there_was_one_before(qtbot: QtBot,
     editor.show_text("two")
     editor.undo()
     assert editor.text == "one"
+
+
+@pytest.mark.parametrize("modifiers", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier])
+def test_a_tab_looks_the_same_typed_or_pasted(qtbot: QtBot, look: Look, modifiers: Qt.KeyboardModifier) -> None:
+    typed, pasted = ExactTextEdit(look), ExactTextEdit(look)
+    for editor in (typed, pasted):
+        qtbot.addWidget(editor)
+        editor.show_text("ab")
+        editor.moveCursor(QTextCursor.MoveOperation.Right)
+    pasted.insert("\t")
+    typed.keyPressEvent(QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Tab, modifiers, "\t"))
+    assert typed.text == pasted.text == "a\tb"
+    assert typed.content.shown == pasted.content.shown
+    typed.grab()
+    line = typed.document().firstBlock().layout().lineAt(0)
+    assert 2 <= (line.cursorToX(2)[0] - line.cursorToX(1)[0]) / typed._boxes.cell <= 4
+    typed.undo()
+    assert typed.text == "ab"

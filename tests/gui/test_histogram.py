@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QImage, QKeyEvent
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPicture, QRegion
+from PySide6.QtWidgets import QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.types import Pair, TrainingOptions
@@ -223,3 +224,68 @@ def test_a_plot_of_no_pairs_is_empty(qtbot: QtBot, look: Look) -> None:
         qtbot.waitUntil(lambda: plot.accessibleDescription().startswith("1 different"))
         seek(qtbot, workspace, 1)
         qtbot.waitUntil(lambda: plot.accessibleDescription() == "No pairs.")
+
+
+@pytest.mark.parametrize("zoom", [1.0, 1.6])
+@pytest.mark.parametrize("width", [260, 440, 900])
+def test_labels_are_cut_with_an_ellipsis_and_keep_clear_of_the_marker(
+    qtbot: QtBot, look: Look, width: int, zoom: float
+) -> None:
+    look.set_zoom(zoom)
+    words = {"abcdefghijklmnop" * 4: 90, "\r\n\r\n\u200b\u200b": 80, "日本語の文章です": 70}
+    with open_workspace(qtbot, TrainingOptions(base="characters", merges=40), words) as workspace:
+        panel = shown(qtbot, workspace, look)
+        panel.resize(width, 400)
+        for position in (1, 14, 26):
+            seek(qtbot, workspace, position)
+            panel.bars.grab()
+            for row in panel.bars.rows():
+                left, right, text = panel.bars.label_edges(row)
+                assert left >= look.px(12) + look.px(8), "the marker stands before it"
+                assert right <= 0.45 * panel.bars.viewport().width() + 1
+                assert "…" in text or len(text) >= len(row.label.replace(" · ", "·").replace("␍", "C"))
+
+
+def test_a_pair_of_very_long_symbols_is_painted_at_once(qtbot: QtBot, look: Look) -> None:
+    words = {"a" * 400_000: 1}
+    with open_workspace(qtbot, TrainingOptions(base="bytes", merges=17), words) as workspace:
+        panel = shown(qtbot, workspace, look)
+        seek(qtbot, workspace, 17)
+        began = time.process_time()
+        panel.bars.grab()
+        assert time.process_time() - began < 0.5
+
+
+def test_no_pairs_are_said_in_words(qtbot: QtBot, look: Look) -> None:
+    with open_workspace(qtbot, TrainingOptions(base="characters"), {"ab": 1}) as workspace:
+        panel = shown(qtbot, workspace, look)
+        seek(qtbot, workspace, 1)
+        assert panel.how_many.text() == "no pairs"
+
+
+def test_a_figure_keeps_rows_inside_its_view(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
+    panel.resize(440, 160)
+    bars = panel.bars
+    bars.verticalScrollBar().setValue(bars._painter.row_height // 2 + bars._painter.top_margin)
+    # A vector device knows of no other clipping than what is painted into it.
+    drawn = QPicture()
+    bars.viewport().render(drawn, QPoint(0, 0), QRegion(), QWidget.RenderFlag.DrawChildren)
+    image = QImage(bars.width(), bars.height() + 60, QImage.Format.Format_RGB32)
+    image.fill(0xFF00FF00)
+    painter = QPainter(image)
+    painter.drawPicture(0, 60, drawn)
+    painter.end()
+    assert all(image.pixelColor(x, y).name() == "#00ff00" for x in range(0, bars.width(), 3) for y in range(59))
+
+
+def test_tabs_shorten_in_a_narrow_heading(qtbot: QtBot, panel: HistogramPanel) -> None:
+    tab = panel._tabs["all pairs"]
+    tab.resize(tab.maximumWidth(), 24)
+    tab._fit()
+    assert tab.text() == "All pairs"
+    assert tab.minimumWidth() == tab.maximumWidth(), "there is room in this heading"
+    panel.resize(200, 400)
+    assert tab.minimumWidth() < tab.maximumWidth()
+    tab.resize(tab.minimumWidth() + 24, 24)
+    tab._fit()
+    assert tab.text().endswith("…")

@@ -13,6 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.corpus import Corpus, count_text, count_words, worked_example
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
+from bpe_viz.engine.visible import text_of
+from bpe_viz.gui.glyphs import drawable
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.merge_rows import Row
 from bpe_viz.gui.panels import merge_list
@@ -240,3 +242,61 @@ def test_nothing_to_merge_is_said_in_words(open_panel: Open, qtbot: QtBot) -> No
     panel = open_panel(count_words({"a": 3}, "One letter"))
     assert panel.shown_rows() == []
     assert panel.rows_view.empty_text() == "There is nothing to merge."
+
+
+LONG = {"\r\n\r\n\r\n": 900, "日本語の文章です": 800, "abcdefghijklmnopqrstuvwxyz" * 3: 700, "👍🏽👩‍👩‍👧‍👦": 600}
+
+
+@pytest.mark.parametrize("width", [150, 220, 300, 360, 700])
+@pytest.mark.parametrize("zoom", [1.0, 1.3, 1.6])
+@pytest.mark.parametrize("base", ["bytes", "characters"])
+def test_the_token_is_always_in_sight_and_cut_only_with_an_ellipsis(
+    open_panel: Open, look: Look, width: int, zoom: float, base: str
+) -> None:
+    look.set_zoom(zoom)
+    panel = open_panel(count_words(LONG, "Long"), base, 90)
+    panel.resize(width, 400)
+    rows = panel.rows_view
+    for rank in range(rows.row_count):
+        chips = rows.shown_chips(rank)
+        merge = rows._merge(rank)
+        symbols = (merge.left, merge.right, merge.token)[-len(chips) :]
+        assert len(chips) == (3 if rows.shows_parts else 1)
+        assert chips[-1][2] <= max(rows.chips_right(rank), chips[-1][1] + look.px(18))
+        for (text, _, _), symbol in zip(chips, symbols, strict=True):
+            whole = rows._parts(symbol, 10_000)
+            assert text in (text_of(whole), text_of(drawable(whole, look.mono_metrics()))) or "…" in text
+        if len(chips) == 3:
+            widths = [right - left for _, left, right in chips]
+            is_cut = "…" in chips[2][0]
+            assert not is_cut or widths[2] >= max(widths[:2]) - look.px(18)
+
+
+def test_notes_go_first_and_then_the_parts(open_panel: Open) -> None:
+    panel = open_panel()
+    shown = []
+    for width in (360, 230, 170):
+        panel.resize(width, 400)
+        shown.append((panel.rows_view.shows_notes, panel.rows_view.shows_parts))
+    assert shown == [(True, True), (False, True), (False, False)]
+
+
+def test_the_cursor_stays_in_sight_when_the_panel_gets_lower(open_alice: MergeListPanel, qtbot: QtBot) -> None:
+    rows = open_alice.rows_view
+    seek(qtbot, open_alice, open_alice.workspace.last_position)
+    for height in (400, 200, 120, 60):
+        open_alice.resize(360, height)
+        row = rows.cursor_row
+        assert row is not None
+        box = rows.row_box(row)
+        assert box.top() >= 0
+        assert box.bottom() < rows.viewport().height()
+    open_alice.resize(360, 400)
+    rows.scroll_to(0)
+    open_alice.resize(360, 300)
+    assert rows.offset == 0, "who has scrolled away stays there"
+
+
+def test_a_tooltip_says_once_of_a_count_of_one(open_panel: Open) -> None:
+    panel = open_panel(count_words({"ab": 1}, "One"))
+    assert "counted once, replaced once" in panel.rows_view.tooltip_at(0, 0)

@@ -135,13 +135,20 @@ def test_the_hint_goes_with_the_first_step(qtbot: QtBot, workspace: Workspace, p
     assert "Press Right" not in panel.text
 
 
+def test_one_line_or_two_take_the_same_height(qtbot: QtBot, workspace: Workspace, panel: NarrationPanel) -> None:
+    seek(qtbot, workspace, 3)
+    height = panel.sizeHint().height()
+    panel.resize(560, height)
+    assert (panel.view.lines, panel.sizeHint().height()) == (2, height)
+
+
 def test_a_narrow_panel_breaks_the_sentence_and_stays_as_high(
     qtbot: QtBot, workspace: Workspace, panel: NarrationPanel
 ) -> None:
     seek(qtbot, workspace, 3)
-    assert panel.view.lines == 1
-    panel.resize(420, 40)
-    qtbot.waitUntil(lambda: panel.view.lines > 1)
-    lines, height = panel.view.lines, panel.view.height()
+    assert panel.view.lines == 2
+    panel.resize(240, 40)
+    qtbot.waitUntil(lambda: panel.view.lines > 2)
+    lines, height = panel.view.lines, panel.sizeHint().height()
     seek(qtbot, workspace, 0)
-    assert (panel.view.lines, panel.view.height()) == (lines, height)
+    assert (panel.view.lines, panel.sizeHint().height()) == (lines, height)

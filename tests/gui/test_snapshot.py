@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
 
+from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options, TrainingOptions
 from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.panels import panels
 from bpe_viz.gui.snapshot import EXAMPLE, snapshot
 
@@ -62,3 +68,49 @@ def test_what_cannot_be_drawn_is_said_and_nothing_is_written(tmp_path, qtbot, ch
         snapshot(wanted.pop("source"), out, **wanted)
     assert said in str(raised.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "where", [(Trainer, "__init__"), (Trainer, "train_to"), (Answers, "frame"), (Answers, "encode")]
+)
+def test_a_bug_in_a_lane_ends_it(tmp_path, qtbot, monkeypatch, where):
+    def fail(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(*where, fail)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        snapshot(EXAMPLE, tmp_path / "figure.png", options=None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_in_a_slot_ends_it(tmp_path, qtbot, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("bpe_viz.gui.panels.narration.narrate", fail)
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        snapshot(EXAMPLE, tmp_path / "figure.png", options=None)
+
+
+def test_ctrl_c_stops_it_at_once_whatever_the_lanes_do(tmp_path):
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "bpe_viz", "snapshot", str(pipe), "-o", str(tmp_path / "x.png")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        try:
+            with pipe.open("wb"):  # opened once it is read; nothing is ever written
+                process.send_signal(signal.SIGINT)
+                _, err = process.communicate(timeout=5)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err.decode().splitlines() == ["bpe-viz: stopped."]
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_a_window_that_cannot_be_that_small_says_how_small_it_is(tmp_path, qtbot):
+    out = tmp_path / "figure.png"
+    notes = snapshot(EXAMPLE, out, options=None, size=(100, 100))
+    image = QImage(str(out))
+    assert notes == [f"The window cannot be as small as 100x100: it was drawn at {image.width()}x{image.height()}."]
+    assert snapshot(EXAMPLE, out, options=None, size=(1280, 800)) == []

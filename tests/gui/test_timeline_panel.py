@@ -6,7 +6,9 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QHelpEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.corpus import Corpus, count_words, worked_example
@@ -239,3 +241,25 @@ def test_a_stopped_training_can_go_on(qtbot: QtBot, look: Look) -> None:
     qtbot.waitUntil(lambda: workspace.frontier == 3000, timeout=10_000)
     assert panel.stopped.isHidden()
     workspace.close()
+
+
+@pytest.mark.parametrize("drags", [False, True])
+def test_a_tooltip_lies_above_the_scrubber(
+    qtbot: QtBot, workspace: Workspace, panel: TimelinePanel, drags: bool
+) -> None:
+    panel.move(40, 300)
+    point = track_point(panel, 3)
+    if drags:
+        click_at = QPointF(point)
+        for kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove):
+            place = QPointF(panel.scrubber.mapToGlobal(point))
+            left = Qt.MouseButton.LeftButton
+            none = Qt.KeyboardModifier.NoModifier
+            QApplication.sendEvent(panel.scrubber, QMouseEvent(kind, click_at, place, left, left, none))
+    else:
+        on_screen = panel.scrubber.mapToGlobal(point)
+        QApplication.sendEvent(panel.scrubber, QHelpEvent(QEvent.Type.ToolTip, point, on_screen))
+    tips = [w for w in QApplication.topLevelWidgets() if w.metaObject().className() == "QTipLabel" and w.isVisible()]
+    assert tips
+    assert all(tip.geometry().bottom() < panel.scrubber.mapToGlobal(QPoint(0, 0)).y() for tip in tips)
+    QToolTip.hideText()

@@ -179,6 +179,8 @@ class TestActions:
 
         sheet = KeySheet(window.actions_table, window)
         qtbot.addWidget(sheet)
+        sheet.show()
+        assert any("?" in label.text() for label in sheet.findChildren(QLabel))
         shown = {label.text() for label in sheet.findChildren(QLabel)}
         for spec in window.actions_table.specs:
             if spec.shown_keys:
@@ -271,7 +273,7 @@ class TestOptions:
     def test_a_change_retrains_and_says_what_changed(self, qtbot, example):
         example.change_options(example.workspace.options.with_training(weights="types"))
         qtbot.waitUntil(lambda: "first to differ" in example.messages.text)
-        assert "Weights: counts became types." in example.messages.text
+        assert "Weights: by how often a pre-token occurs became each distinct pre-token once." in example.messages.text
         assert "Merge 5 is the first to differ: e + w before, d + est now." in example.messages.text
 
     @pytest.mark.parametrize(
@@ -296,6 +298,41 @@ class TestOptions:
         example.change_options(example.workspace.options.with_counting(pattern="(unclosed"))
         qtbot.waitUntil(lambda: "does not compile" in example.messages.text)
         assert example.workspace.options.counting.pattern is None
+
+    def test_the_form_marks_the_field_that_is_wrong_and_goes_to_it(self, qtbot, example):
+        from bpe_viz.gui.options_dialog import OptionsDialog
+
+        dialog = OptionsDialog(example.workspace.options, example)
+        qtbot.addWidget(dialog)
+        dialog.show()
+        for name, wrong, right in (
+            ("target", "many", "7"),
+            ("min_count", "0", "1"),
+            ("longest", "1", ""),
+            ("normalize", "nfx", "nfc LOWERCASE"),
+        ):
+            field = getattr(dialog, name)
+            field.setText(wrong)
+            dialog.accept()
+            assert (field.property("role"), dialog.focusWidget()) == ("error", field), name
+            field.setText(right)
+        dialog.accept()
+        assert dialog.options().counting.normalize == ("NFC", "lowercase")
+        assert not dialog.target.property("role")
+
+    def test_the_buttons_of_dialogs_have_no_stock_icons(self, qtbot, example):
+        from PySide6.QtWidgets import QPushButton
+
+        from bpe_viz.gui.options_dialog import OptionsDialog
+
+        dialog = OptionsDialog(example.workspace.options, example)
+        qtbot.addWidget(dialog)
+        dialog.show()
+        assert all(button.icon().isNull() for button in dialog.findChildren(QPushButton))
+
+    def test_a_table_says_that_its_pretokens_are_its_own(self, example):
+        assert example.bar.pretokenizer.value == "of the table"
+        assert "taken as they are" in example.bar.pretokenizer.toolTip()
 
     def test_the_form_names_a_value_that_cannot_be(self, qtbot, example):
         from bpe_viz.gui.options_dialog import OptionsDialog

@@ -24,7 +24,7 @@ from bpe_viz.gui.token_curve import TokenCurve
 from bpe_viz.gui.token_editor import TokenEditor
 from bpe_viz.gui.token_note import describe_character
 from bpe_viz.gui.token_spans import TokenSpans, Totals, token_spans, totals
-from bpe_viz.gui.totals_label import Figure, TotalsLabel
+from bpe_viz.gui.totals_label import BETWEEN, Figure, TotalsLabel
 from bpe_viz.gui.workspace import Workspace
 
 LEAST_WIDTH_WITH_CURVE = 700
@@ -37,6 +37,7 @@ class EncodePanel(Panel):
     def __init__(self, workspace: Workspace, look: Look) -> None:
         super().__init__(workspace, look, "Encode")
         self._colour_by: ColourBy = "place"
+        self._figures: list[Figure] = []
         self.editor = TokenEditor(look)
         self.editor.setPlaceholderText("Type or paste a text to see its tokens")
         self.editor.setAccessibleName("Text to encode")
@@ -105,9 +106,10 @@ class EncodePanel(Panel):
         editor.refused.connect(workspace.failed)
         editor.hovered.connect(self._hover)
         editor.clicked.connect(self._select)
-        self.curve.position_chosen.connect(workspace.seek)
+        self.curve.position_chosen.connect(workspace.jump)
         self.decode_button.toggled.connect(self.show_decode_page)
         self.decode_page.ids_given.connect(workspace.decode)
+        self.decode_page.figures_changed.connect(self._show_figures)
         self.decode_page.text_wanted.connect(self._encode_decoded)
         self.look.changed.connect(self._show_tokens)
 
@@ -124,6 +126,8 @@ class EncodePanel(Panel):
         self.decode_button.setChecked(shown)
         self.pages.setCurrentIndex(1 if shown else 0)
         self.colour_button.setVisible(not shown)
+        self._fit_split_label()
+        self._show_figures()
         self.setFocusProxy(self.decode_page if shown else self.editor)
         self.setFocus()
 
@@ -175,7 +179,8 @@ class EncodePanel(Panel):
         encoded, frame = self.workspace.encoded, self.workspace.frame
         if encoded is None or frame is None:
             self.editor.show_spans(None, _NOTHING, _NOTHING.astype(bool))
-            self.totals_label.show_figures(())
+            self._figures = []
+            self._show_figures()
             self.split_label.setText("")
             return
         spans = token_spans(encoded, frame.position, self.editor.text)
@@ -185,9 +190,16 @@ class EncodePanel(Panel):
         self.colour_button.setText(f"by {COLOUR_TITLES[self._colour_by].split()[0]}")
         self.colour_button.setAccessibleName(f"Colour by {COLOUR_TITLES[self._colour_by]}")
         self.colour_button.setToolTip(scale_note(spans, self._colour_by))
-        figures = _figures(totals(encoded, spans.tokens))
-        self.totals_label.show_figures(figures)
-        self.editor.setAccessibleDescription(f"{self.totals_label.text}, {self.split_label.text()}")
+        self._figures = _figures(totals(encoded, spans.tokens))
+        self._show_figures()
+        said = BETWEEN.join(figure.text for figure in self._figures)
+        self.editor.setAccessibleDescription(f"{said}, {self.split_label.text()}")
+
+    @Slot()
+    def _show_figures(self) -> None:
+        """Count what is in view: the text, or the ids."""
+        is_decoding = self.decode_button.isChecked()
+        self.totals_label.show_figures(self.decode_page.figures if is_decoding else self._figures)
 
     @Slot()
     def _show_selection(self, _: object = None) -> None:
@@ -236,7 +248,11 @@ class EncodePanel(Panel):
         """Drop the curve where the text needs the room."""
         super().resizeEvent(event)
         self.curve.setVisible(self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE))
-        self.split_label.setVisible(self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE))
+        self._fit_split_label()
+
+    def _fit_split_label(self) -> None:
+        has_room = self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE)
+        self.split_label.setVisible(has_room and not self.decode_button.isChecked())
 
 
 def _symbols(spans: TokenSpans) -> NDArray[np.int64]:

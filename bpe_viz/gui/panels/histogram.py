@@ -15,6 +15,7 @@ from bpe_viz.engine.types import Frame
 from bpe_viz.gui.bars_view import DEFAULT_TOP, BarsView
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ TITLE = "Pair counts"
 HEADING_SCALE = 0.95
 HOW_MANY = (DEFAULT_TOP, 50, 100, 200, 500)
 MILLISECONDS_BETWEEN_PLOTS = 60
+NO_PAIRS = ("no pairs", "none")
 _LATEST_ANSWER_SECONDS = 1.0
 
 View = Literal["bars", "all pairs", "spread"]
@@ -87,16 +89,16 @@ class HistogramPanel(Panel):
         self.how_many.say(len(frame.top), frame.pairs)
         self._plot_later()
 
-    def _make_tabs(self) -> dict[View, QToolButton]:
+    def _make_tabs(self) -> dict[View, ShrinkingButton]:
         group = QButtonGroup(self)
         switch = QWidget()
         row = QHBoxLayout(switch)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        tabs: dict[View, QToolButton] = {}
+        tabs: dict[View, ShrinkingButton] = {}
         for view, (title, meaning) in _VIEWS.items():
-            tab = QToolButton()
-            tab.setText(title)
+            tab = ShrinkingButton()
+            tab.show_text(title)
             tab.setToolTip(meaning)
             tab.setAccessibleName(f"{title}: {meaning}")
             tab.setCheckable(True)
@@ -134,11 +136,24 @@ class HistogramPanel(Panel):
         for tab in self._tabs.values():
             tab.setStyleSheet(f"QToolButton {{ {small} {look.px(5)}px; }}")
             # Qt would leave room for an icon that there is not; checked, the text is bolder.
-            text = look.ui_metrics(HEADING_SCALE, bold=True).horizontalAdvance(tab.text())
-            tab.setFixedWidth(round(text) + look.px(14))
+            text = look.ui_metrics(HEADING_SCALE, bold=True).horizontalAdvance(tab.full_text)
+            tab.setMaximumWidth(round(text) + look.px(14))
+        self._fit_tabs()
         dim = look.colour("dim").name()
         padding = f"{small} {look.px(20)}px {look.px(2)}px {look.px(4)}px"
         self.how_many.setStyleSheet(f"QToolButton {{ {padding}; color: {dim}; }}")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the tabs to the heading, which is as wide."""
+        super().resizeEvent(event)
+        self._fit_tabs()
+
+    def _fit_tabs(self) -> None:
+        """Let tabs shorten only where not even they alone have room."""
+        tabs = self._tabs.values()
+        has_room = sum(tab.maximumWidth() for tab in tabs) + self.look.px(28) <= self.width()
+        for tab in tabs:
+            tab.setMinimumWidth(tab.maximumWidth() if has_room else self.look.px(40))
 
     def _plot(self, view: View) -> RankPlot | SpreadPlot:
         if view not in self.plots:
@@ -185,23 +200,23 @@ class _HowMany(QToolButton):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
-        self._numbers = ""
+        self._texts: tuple[str, ...] = NO_PAIRS
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def say(self, shown: int, total: int) -> None:
         """Say how many of how many."""
-        self._numbers = f"{shown:,} of {total:,}"
-        self.setAccessibleName(f"top {self._numbers} pairs")
+        self._texts = (f"top {shown:,} of {total:,}", f"{shown:,} of {total:,}", f"{shown:,}") if total else NO_PAIRS
+        self.setAccessibleName(f"{self._texts[0]} pairs" if total else "no pairs")
         self.updateGeometry()
         self._fit()
 
     def sizeHint(self) -> QSize:
         """Ask for room for all words and the arrow."""
-        return QSize(self._width(f"top {self._numbers}"), super().sizeHint().height())
+        return QSize(self._width(self._texts[0]), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Do with a part of the text."""
-        return QSize(self._look.px(64), super().sizeHint().height())
+        return QSize(min(self._width(self._texts[-1]), self._look.px(64)), super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Choose the words that fit."""
@@ -209,8 +224,8 @@ class _HowMany(QToolButton):
         self._fit()
 
     def _fit(self) -> None:
-        long = f"top {self._numbers}"
-        self.setText(long if self._width(long) <= self.width() else self._numbers)
+        fitting = (text for text in self._texts if self._width(text) <= self.width())
+        self.setText(next(fitting, self._texts[-1]))
 
     def _width(self, text: str) -> int:
         advance = self._look.ui_metrics(HEADING_SCALE).horizontalAdvance(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -82,6 +82,10 @@ class TimelinePanel(Panel):
         """Ask where to go."""
         self.ask_position()
 
+    def sizeHint(self) -> QSize:
+        """Ask for the same height always."""
+        return QSize(super().sizeHint().width(), self.look.px(HEIGHT))
+
     # --- building ---
 
     def _build(self) -> None:
@@ -136,7 +140,7 @@ class TimelinePanel(Panel):
         workspace = self.workspace
         self.first.clicked.connect(lambda: self._jump(0))
         self.back.clicked.connect(lambda: workspace.step(-1))
-        self.play.clicked.connect(lambda: workspace.pause() if workspace.is_playing else workspace.play())
+        self.play.clicked.connect(lambda: workspace.toggle_playing())
         self.on.clicked.connect(lambda: workspace.step(1))
         self.last.clicked.connect(lambda: self._jump(workspace.last_position))
         self.go_to.clicked.connect(self.ask_position)
@@ -220,8 +224,7 @@ class TimelinePanel(Panel):
             choice.setChecked(choice.data() == speed)
 
     def _jump(self, position: int) -> None:
-        self.workspace.pause()
-        self.workspace.seek(position)
+        self.workspace.jump(position)
         self.follow()
 
     @Slot()
@@ -230,7 +233,8 @@ class TimelinePanel(Panel):
         if not hasattr(self, "_row"):
             return  # called by the base class before there is anything to fit
         look = self.look
-        self.setFixedHeight(look.px(HEIGHT))
+        self.setMaximumHeight(look.px(HEIGHT))
+        self.updateGeometry()
         self._row.setContentsMargins(look.px(12), look.px(6), look.px(12), look.px(6))
         self._row.setSpacing(look.px(4))
         self._right.setContentsMargins(look.px(8), 0, 0, 0)

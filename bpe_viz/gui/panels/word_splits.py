@@ -12,6 +12,7 @@ from bpe_viz.errors import OptionError
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.word_rows import WordRows
 from bpe_viz.gui.workspace import Rows, Workspace
 
@@ -39,7 +40,7 @@ class WordSplitsPanel(Panel):
     """Rows of pre-tokens below a heading that sorts and filters them."""
 
     def __init__(self, workspace: Workspace, look: Look) -> None:
-        self.sort_button = QToolButton()
+        self.sort_button = ShrinkingButton()
         self.filter_field = QLineEdit()
         self.filtered_count = QLabel()
         super().__init__(workspace, look, TITLE)
@@ -48,7 +49,9 @@ class WordSplitsPanel(Panel):
         self._note = QLabel(ALL_ONE)
         self._note.setProperty("role", "dim")
         self._note.setWordWrap(True)
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._note.hide()
+        self._fit_note()
         self._filter_timer = QTimer(self)
         self._filter_timer.setSingleShot(True)
         self._filter_timer.setInterval(FILTER_DELAY)
@@ -115,7 +118,7 @@ class WordSplitsPanel(Panel):
         """List the pre-tokens in this order, from the top."""
         for action in self._sort_actions.actions():
             action.setChecked(action.data() == sort)
-        self.sort_button.setText(SORTS[sort])
+        self.sort_button.show_text(SORTS[sort])
         self.rows_view.scroll_to(0)
         self.workspace.list_rows(sort=sort)
 
@@ -153,6 +156,12 @@ class WordSplitsPanel(Panel):
         super()._fit_look()
         self.filter_field.setMinimumWidth(self.look.px(LEAST_FIELD))
         self.filter_field.setMaximumWidth(self.look.px(MOST_FIELD))
+        if hasattr(self, "_note"):
+            self._fit_note()
+
+    def _fit_note(self) -> None:
+        side = self.look.px(16)
+        self._note.setContentsMargins(side, self.look.grid, side, side)
 
 
 PANEL = PanelSpec("word_splits", TITLE, WordSplitsPanel, "top", 1, 37)
