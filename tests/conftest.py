@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.formats import load_tokenizer
+
 # A busy machine must not fail a test: no test here is about time.
 settings.register_profile("bpe_viz", deadline=None)
 settings.load_profile("bpe_viz")
@@ -23,6 +26,28 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"needs {SHARED}, which this checkout does not have")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def cl100k(shared: Path) -> Tokenizer:
+    """The tokenizer of GPT-4, from the ranks in ../shared."""
+    return load_tokenizer(shared / "data" / "tok" / "cl100k_base.tiktoken.gz")
+
+
+@pytest.fixture(scope="session")
+def cl100k_of_tiktoken(cl100k: Tokenizer) -> Any:
+    """The same ranks in the library tiktoken, with the pattern of its own registry."""
+    tiktoken = pytest.importorskip("tiktoken")
+    return tiktoken.Encoding(
+        "cl100k_base",
+        # Source: tiktoken 0.14, tiktoken_ext/openai_public.py.
+        pat_str=(
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+            r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+        ),
+        mergeable_ranks={token.content: token.id for token in cl100k.vocabulary() if token.kind != "special"},
+        special_tokens=cl100k.special_ids,
+    )
 
 
 @pytest.fixture(scope="session")

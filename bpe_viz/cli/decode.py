@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bpe_viz.cli.inputs import STDIN, open_tokenizer
+from bpe_viz.cli.inputs import STDIN, open_vocabulary
 from bpe_viz.cli.terminal import print_result, say
 
 _MOST_DIGITS = 4000
@@ -27,7 +27,7 @@ def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
     Example: bpe-viz decode novel.json 13 11
     """
     numbers = _numbers(_read_stdin().split() if ids == (STDIN,) else ids)
-    decoding = open_tokenizer(tokenizer).decode(numbers)
+    decoding = open_vocabulary(tokenizer).decode(numbers)
     print_result(decoding.text)
     if decoding.unknown:
         unknown = ", ".join(map(str, dict.fromkeys(decoding.unknown)))

@@ -10,6 +10,7 @@ import click
 
 from bpe_viz.cli.inputs import open_tokenizer, read_input
 from bpe_viz.cli.options import TEXT, pretokenizer_options
+from bpe_viz.cli.streaming import can_stream, stream_ids
 from bpe_viz.cli.terminal import print_result, say, say_all
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ def command(
     opened = open_tokenizer(tokenizer, position, pretokenizer, pattern)
     if verify and opened.position < opened.n_merges:
         raise click.UsageError("--verify needs all merges. Leave out --position.")
+    if file is not None and text is None and not verify and can_stream(opened, file, output, special_text):
+        stream_ids(opened, file, output, special_text)
+        return 0
     encoded = opened.lay_out(read_input(text, file), special_text)
     _warn(opened, encoded)
     rendered = _render(opened, encoded, output)
@@ -68,10 +72,10 @@ def command(
         print_result(rendered)
     if not verify:
         return 0
-    from bpe_viz.cli.verification import first_difference
+    from bpe_viz.cli.verification import first_difference, library_of
 
     difference = first_difference(tokenizer, opened, encoded, special_text)
-    say(difference or "The tokenizers library gives the same ids.")
+    say(difference or f"The {library_of(opened)} library gives the same ids.")
     return FOUND_SOMETHING if difference else 0
 
 

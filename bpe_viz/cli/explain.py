@@ -67,6 +67,7 @@ def _value(tokenizer: Tokenizer, explanation: Explanation) -> dict[str, object]:
             }
             for merge in explanation.merges
         ],
+        "whole": explanation.whole is not None,
         "tokens": texts(explanation.symbols),
         "ids": _ids(tokenizer, explanation),
     }
@@ -99,6 +100,9 @@ def _lines(tokenizer: Tokenizer, explanation: Explanation) -> Iterator[str]:
         return visible(tokenizer.symbols.content(symbol), tokenizer.symbols.marker(symbol))
 
     yield f"{'start':>10}  {' '.join(map(shown, explanation.first))}"
+    if explanation.whole is not None:
+        rank = tokenizer.symbols.rank(explanation.whole)
+        yield f"{f'rank {rank}':>10}  {shown(explanation.whole)}  (a token as it stands: taken whole, not merged)"
     width = max((len(_pair(shown(merge.left), shown(merge.right))) for merge in explanation.merges), default=0)
     for merge in explanation.merges:
         pair = _pair(shown(merge.left), shown(merge.right))

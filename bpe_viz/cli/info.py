@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bpe_viz.cli.inputs import given_counting
 from bpe_viz.cli.options import counting_of, counting_options
 from bpe_viz.cli.terminal import ProgressLine, print_result
 
@@ -40,10 +41,7 @@ def command(source: str, as_json: bool, **values: Any) -> None:
 
 
 def _tokenizer_info(path: Path, found: Format, values: dict[str, Any]) -> Info:
-    for name in ("pretokenizer", "pattern"):
-        if values[name] is not None:
-            raise click.UsageError(f"{path} has its own pretokenizer. Leave out --{name}.")
-    tokenizer = found.load(path)
+    tokenizer = found.load(path, given_counting(values["pretokenizer"], values["pattern"]))
     counting = tokenizer.counting
     ids = [token.id for token in tokenizer.vocabulary()]
     return {

@@ -15,6 +15,7 @@ from bpe_viz.errors import OptionError
 
 if TYPE_CHECKING:
     from bpe_viz.engine.tokenizer import Tokenizer
+    from bpe_viz.engine.types import CountingOptions
 
 STDIN = "-"
 
@@ -26,20 +27,44 @@ def open_tokenizer(
 
     position: how many of its merges apply; None: all
     pretokenizer, pattern: as the user gave them, for files that have none of their own
-    Raises BpeVizError; UsageError if a pretokenizer is given for a file that says its own.
+    Raises BpeVizError, also if a pretokenizer is given for a file that says its own; UsageError if both are given.
     """
     from bpe_viz.formats import load_tokenizer
 
-    tokenizer = load_tokenizer(path)
-    for name, value in (("--pretokenizer", pretokenizer), ("--pattern", pattern)):
-        if value is not None:
-            raise click.UsageError(f"{path} has its own pretokenizer. Leave out {name}.")
+    tokenizer = load_tokenizer(path, given_counting(pretokenizer, pattern))
     say_all(tokenizer.notes)
     if position is None:
         return tokenizer
     if not 0 <= position <= tokenizer.n_merges:
         raise OptionError(f"Position {position:,} is outside the merge list.", f"Give 0 to {tokenizer.n_merges:,}.")
     return tokenizer.at(position)
+
+
+def open_vocabulary(path: Path) -> Tokenizer:
+    """Read a tokenizer file for decoding, which needs no pretokenizer. Raises BpeVizError."""
+    from bpe_viz.engine.types import CountingOptions
+    from bpe_viz.formats import PretokenizerNeeded, load_tokenizer
+
+    try:
+        tokenizer = load_tokenizer(path)
+    except PretokenizerNeeded:
+        tokenizer = load_tokenizer(path, CountingOptions())
+    say_all(tokenizer.notes)
+    return tokenizer
+
+
+def given_counting(pretokenizer: str | None, pattern: str | None) -> CountingOptions | None:
+    """Return the pretokenizer that the user gave, if any. Raises UsageError if two are given, OptionError."""
+    from bpe_viz.engine.pretokenize import pretokenizer_for
+    from bpe_viz.engine.types import CountingOptions
+
+    if pretokenizer is not None and pattern is not None:
+        raise click.UsageError("Both --pretokenizer and --pattern were given. Give one.")
+    if pretokenizer is None and pattern is None:
+        return None
+    given = CountingOptions(pretokenizer or "gpt2", pattern)
+    pretokenizer_for(given)
+    return given
 
 
 def read_input(text: str | None, file: Path | None) -> str:

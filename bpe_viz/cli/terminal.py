@@ -20,13 +20,14 @@ _SECONDS_BETWEEN_LINES = 0.1
 _WIDTH = 78
 
 
-def print_result(text: str) -> None:
+def print_result(text: str, ends_line: bool = True) -> None:
     """Print a result just as it is: click would take escape sequences out of what goes to a file.
 
+    ends_line: a line end follows
     Raises BpeVizError if standard output cannot be written.
     """
     with _output():
-        click.echo(text, color=True)
+        click.echo(text, nl=ends_line, color=True)
 
 
 def flush_output() -> None:

@@ -6,38 +6,66 @@ from itertools import zip_longest
 from pathlib import Path
 
 from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.errors import FormatError, OptionError
 
 
+def library_of(tokenizer: Tokenizer) -> str:
+    """Return the name of the library that reads the tokenizer's file."""
+    return "tiktoken" if tokenizer.merge_ranks.takes_whole else "tokenizers"
+
+
 def first_difference(path: Path, tokenizer: Tokenizer, encoded: EncodedText, special_text: str) -> str:
-    """Return where the `tokenizers` library encodes a text otherwise, "" if nowhere.
+    """Return where the tokenizer's own library encodes a text otherwise, "" if nowhere.
 
     Raises OptionError if the library is not installed, FormatError if it cannot read the file.
     """
+    name = library_of(tokenizer)
     try:
-        import tokenizers
+        if name == "tiktoken":
+            theirs = _tiktoken_ids(tokenizer, encoded.text, special_text)
+        else:
+            theirs = _tokenizers_ids(path, encoded.text, special_text)
     except ImportError as error:
         raise OptionError(
-            "--verify needs the library tokenizers, which is not installed.", "Run: pip install tokenizers"
+            f"--verify needs the library {name}, which is not installed.", f"Run: pip install {name}"
         ) from error
-    try:
-        library = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises bare Exception
-        raise FormatError(f"The tokenizers library cannot read {path}: {error}.") from error
-    library.no_truncation()
-    library.no_padding()
-    library.encode_special_tokens = special_text == "text"
-    theirs = library.encode(encoded.text).ids
+    except Exception as error:  # the libraries raise bare Exception
+        raise FormatError(f"The {name} library cannot read {path}: {error}.") from error
     ids = encoded.at(tokenizer.position).ids
     ours = ids[ids >= 0].tolist()
     for number, (our_id, their_id) in enumerate(zip_longest(ours, theirs)):
         if our_id != their_id:
             return (
                 f"Token {number} differs: bpe_viz gives {_described(tokenizer, our_id)}, "
-                f"the tokenizers library {_described(tokenizer, their_id)}."
+                f"the {name} library {_described(tokenizer, their_id)}."
             )
     return ""
+
+
+def _tokenizers_ids(path: Path, text: str, special_text: str) -> list[int]:
+    import tokenizers
+
+    library = tokenizers.Tokenizer.from_file(str(path))
+    library.no_truncation()
+    library.no_padding()
+    library.encode_special_tokens = special_text == "text"
+    return list(library.encode(text).ids)
+
+
+def _tiktoken_ids(tokenizer: Tokenizer, text: str, special_text: str) -> list[int]:
+    """Encode with the ranks and the pattern that are in use here: the library knows no file by its name."""
+    import tiktoken
+
+    library = tiktoken.Encoding(
+        tokenizer.name,
+        pat_str=pretokenizer_for(tokenizer.counting).pattern or LINES,
+        mergeable_ranks={token.content: token.id for token in tokenizer.vocabulary() if token.kind != "special"},
+        special_tokens=tokenizer.special_ids,
+    )
+    allowed = set(tokenizer.special_ids) if special_text == "allow" else set()
+    return library.encode(text, allowed_special=allowed, disallowed_special=())
 
 
 def _described(tokenizer: Tokenizer, token_id: int | None) -> str:

@@ -14,19 +14,14 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.merge_ranks import MergeSource, PairEntries
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
-from bpe_viz.engine.types import Pair
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bpe_viz.engine.timeline import Published
 
 STANDS = 2**62
 """The rank of a boundary that no merge removes."""
@@ -35,43 +30,7 @@ LONG = 4_000
 """Pre-tokens of more bytes are worked out in arrays; below, Python's own heap and dictionary are quicker."""
 
 _MOST_REMEMBERED = 200_000
-
-
-class MergeRanks:
-    """Pair -> rank, for as many merges as are known; ids are base symbols, then merges in order."""
-
-    def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
-        self.n_base = n_base
-        self._rank: dict[int, int] = {}
-        self._pairs: list[tuple[int, int]] = []
-        self.extend(pairs)
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def extend(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Learn the merges that follow. A pair that is listed twice keeps its first rank."""
-        for left, right in pairs:
-            self._rank.setdefault(left << 32 | right, len(self._pairs))
-            self._pairs.append((left, right))
-
-    def follow(self, published: Published) -> None:
-        """Learn what has been trained since."""
-        if published.frontier > len(self):
-            slots = published.merged_slot[len(self) : published.frontier]
-            self.extend(zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True))
-
-    def of(self, left: int, right: int) -> int | None:
-        """Return the rank of a pair, None if it is no merge."""
-        return self._rank.get(left << 32 | right)
-
-    def pair(self, rank: int) -> Pair:
-        """Return the pair of a rank."""
-        return Pair(*self._pairs[rank])
-
-    def pairs(self, n: int) -> list[Pair]:
-        """Return the first n pairs, in rank order."""
-        return [Pair(left, right) for left, right in self._pairs[:n]]
+_RANK_BITS = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +39,9 @@ class Boundaries:
 
     symbols: (n,) int32, base symbols, GAP where the base lacks the character
     widths:  (n,) int32, how many bytes of the pre-token each base symbol stands for
-    rank:    (n,) int64, the rank of the merge that removes the boundary before each symbol; rank[0] is STANDS
+    rank:    (n,) int64, the rank with which the boundary before each symbol falls; rank[0] is STANDS
+    made:    (n,) int64, ascending in the order of the merges; its low 32 bits are the rank of the token that the
+             fall of this boundary made. The same array as rank where the highest rank is the last.
     known:   how many merges this was worked out with
     n_base:  ids from here on are merges
     """
@@ -88,24 +49,29 @@ class Boundaries:
     symbols: NDArray[np.int32]
     widths: NDArray[np.int32]
     rank: NDArray[np.int64]
+    made: NDArray[np.int64]
     known: int
     n_base: int
 
     def at(self, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return (ids, first base symbols) of the tokens after `position` merges; an id is GAP at a gap."""
-        return tokens_between(self.symbols, self.rank, position, self.n_base)
+        return tokens_between(self.symbols, self.rank, self.made, position, self.n_base)
 
 
 def tokens_between(
-    symbols: NDArray[np.signedinteger[Any]], rank: NDArray[np.int64], position: int, n_base: int
+    symbols: NDArray[np.signedinteger[Any]],
+    rank: NDArray[np.int64],
+    made: NDArray[np.int64],
+    position: int,
+    n_base: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return (ids, first base symbols) of the tokens that the standing boundaries part; see Boundaries."""
     if not len(symbols):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     starts = np.flatnonzero(rank >= position)
-    fallen = np.where(rank < position, rank, -1)
-    highest = np.maximum.reduceat(fallen, starts)
-    return np.where(highest >= 0, n_base + highest, symbols[starts]), starts
+    fallen = np.where(rank < position, made, -1)
+    last = np.maximum.reduceat(fallen, starts)
+    return np.where(last >= 0, n_base + (last & _RANK_BITS), symbols[starts]), starts
 
 
 class LongSplit(Sequence[int]):
@@ -137,10 +103,13 @@ class LongSplit(Sequence[int]):
         return hash(self._symbols.tobytes())
 
 
-class BoundaryRanks:
+_Source = TypeVar("_Source", bound=MergeSource)
+
+
+class BoundaryRanks(Generic[_Source]):
     """Works out the boundaries of pre-tokens, and remembers them. One thread uses it."""
 
-    def __init__(self, base: BaseVocabulary, ranks: MergeRanks, kernel_set: Kernels = PLAIN) -> None:
+    def __init__(self, base: BaseVocabulary, ranks: _Source, kernel_set: Kernels = PLAIN) -> None:
         self.base = base
         self.ranks = ranks
         self._remembered: OrderedDict[bytes, Boundaries] = OrderedDict()
@@ -165,18 +134,30 @@ class BoundaryRanks:
         self._remembered[pretoken] = found
         return found
 
+    def split(self, pretoken: bytes, position: int) -> list[int]:
+        """Return the symbols of a pre-token at one position; nothing is remembered."""
+        if len(pretoken) > LONG:
+            return self.of(pretoken, position).at(position)[0].tolist()  # type: ignore[no-any-return]  # integers
+        whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
+        if whole is not None and whole < position:
+            return [self.ranks.n_base + whole]
+        return split_symbols(self.base.symbols(self.base.pieces(pretoken)), self.ranks, position)
+
     def _short(self, pretoken: bytes) -> Boundaries:
         pieces = self.base.pieces(pretoken)
         symbols = self.base.symbols(pieces)
-        fallen = [STANDS] * len(symbols)
-        for _, boundary, rank in merges_in_order(symbols, self.ranks):
-            fallen[boundary] = rank
-        return Boundaries(
+        fallen, made = [STANDS] * len(symbols), [-1] * len(symbols)
+        highest = -1
+        for number, (_, boundary, rank) in enumerate(merges_in_order(symbols, self.ranks)):
+            highest = max(highest, rank)
+            fallen[boundary] = highest
+            made[boundary] = number << 32 | rank
+        return self._boundaries(
+            pretoken,
             np.array(symbols, dtype=np.int32),
             np.array([len(piece) for piece in pieces], dtype=np.int32),
             np.array(fallen, dtype=np.int64),
-            len(self.ranks),
-            self.ranks.n_base,
+            np.array(made, dtype=np.int64),
         )
 
     def _long(self, pretoken: bytes) -> Boundaries:
@@ -184,27 +165,59 @@ class BoundaryRanks:
         symbols, widths = self.base.arrays(pretoken)
         n = len(symbols)
         rank = np.full(n, STANDS, dtype=np.int64)
-        used_up = symbols.copy()
+        made = np.full(0 if self.ranks.ascends else n, -1, dtype=np.int64)
         right_of, left_of = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         heap = np.empty(3 * n, dtype=np.int64)
-        arrays = (used_up, self._pair_table(), rank, right_of, left_of, heap)
+        arrays = (symbols.copy(), self._pair_table(), rank, made, right_of, left_of, heap)
         view = self._kernels.view(arrays)
         self._kernels.module.remove_boundaries(view[0], GAP, self.ranks.n_base, *view[1:])
-        return Boundaries(symbols, widths, rank, len(self.ranks), self.ranks.n_base)
+        return self._boundaries(pretoken, symbols, widths, rank, made)
+
+    def _boundaries(
+        self,
+        pretoken: bytes,
+        symbols: NDArray[np.int32],
+        widths: NDArray[np.int32],
+        rank: NDArray[np.int64],
+        made: NDArray[np.int64],
+    ) -> Boundaries:
+        whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
+        if whole is not None:
+            # From its own rank on the pre-token is one token, whatever its merges would give.
+            late = rank >= whole
+            late[0] = False
+            rank[late] = whole
+            made[late] = len(symbols) << 32 | whole
+        made = rank if self.ranks.ascends else made
+        return Boundaries(symbols, widths, rank, made, len(self.ranks), self.ranks.n_base)
 
     def _pair_table(self) -> NDArray[np.int64]:
         """Return the merges as a hash table for the kernels; made anew when more are known."""
         n = len(self.ranks)
         if self._table_of != n:
-            pairs = np.array(self.ranks.pairs(n), dtype=np.int32).reshape(-1, 2)
-            self._table = np.full(2 * (2 << (2 * n).bit_length()), -1, dtype=np.int64)
-            left, right = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-            self._kernels.module.fill_pair_table(*self._kernels.view((self._table, left, right)))
+            self._table = pair_table(self.ranks.entries(n), self._kernels)
             self._table_of = n
         return self._table
 
 
-def merges_in_order(symbols: Sequence[int], ranks: MergeRanks) -> list[tuple[int, int, int]]:
+def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
+    """Return pairs as a hash table for the kernels: see kernels.fill_pair_table."""
+    table = np.full(2 * (1 << (2 * len(entries.left)).bit_length()), -1, dtype=np.int64)
+    kernel_set.module.fill_pair_table(*kernel_set.view((table, *entries)))
+    return table
+
+
+def split_symbols(symbols: Sequence[int], ranks: MergeSource, position: int) -> list[int]:
+    """Return what base symbols become after `position` merges."""
+    now: list[int | None] = list(symbols)
+    for start, boundary, rank in merges_in_order(symbols, ranks):
+        if rank >= position:
+            break
+        now[start], now[boundary] = ranks.n_base + rank, None
+    return [symbol for symbol in now if symbol is not None]
+
+
+def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[int, int, int]]:
     """Merge the lowest rank present, leftmost first, again and again.
 
     Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol

@@ -148,13 +148,16 @@ def _compiled_twin(plain: ModuleType, kernel_set: Kernels) -> ModuleType:
 
 
 def fill_cache() -> None:
-    """Compile every kernel that counting, training and seeking call, for the very types they are called with."""
-    from bpe_viz.engine.boundaries import LONG, BoundaryRanks, MergeRanks
+    """Compile every kernel that is called anywhere, for the very types they are called with."""
+    from bpe_viz.engine.boundaries import LONG, BoundaryRanks
     from bpe_viz.engine.corpus import worked_example
+    from bpe_viz.engine.encoder import Encoder
+    from bpe_viz.engine.merge_ranks import MergeRanks
     from bpe_viz.engine.scanning import call_every_kernel
     from bpe_viz.engine.timeline import Reader
+    from bpe_viz.engine.tokenizer import BYTES, Tokenizer
     from bpe_viz.engine.trainer import Trainer
-    from bpe_viz.engine.types import TrainingOptions
+    from bpe_viz.engine.types import CountingOptions, TrainingOptions
 
     compiled = load()
     trainer = Trainer(worked_example().pretokens, TrainingOptions(base="characters"), kernel_set=compiled)
@@ -165,6 +168,8 @@ def fill_cache() -> None:
     for position in (trainer.frontier, 0, 1):
         reader.frame(position, top=3)
     call_every_kernel(compiled)
+    ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
+    Encoder(Tokenizer.from_ranks(ranks, CountingOptions()), compiled).encode_bytes(b"a" * 100)
     (cache_folder() / _READY).touch()
 
 

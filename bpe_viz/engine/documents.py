@@ -181,10 +181,15 @@ def read_text(path: Path) -> tuple[str, list[str]]:
 
 def read_any_text(path: Path) -> tuple[str, list[str]]:
     """Return what `read_text` does for a file that may be empty, or for standard input ("-")."""
+    log = ReadingLog()
+    return "".join(read_text_parts(path, log)), log.notes
+
+
+def read_text_parts(path: Path, log: ReadingLog) -> Iterator[str]:
+    """Yield what `read_any_text` returns in parts of about BLOCK_BYTES, none empty; notes go to the log."""
     is_stdin = str(path) == STDIN
     source = TextSource(None, "standard input", 0) if is_stdin else TextSource(path, str(path), _size(path))
-    log = ReadingLog()
-    return "".join(piece.text for piece in _text_pieces(source, log)), log.notes
+    yield from _decoded(source, log)
 
 
 def _blocks(source: TextSource, log: ReadingLog) -> Iterator[bytes]:

@@ -40,6 +40,7 @@ class Explanation:
     pieces: the bytes of each base symbol
     first: its base symbols; GAP where the base lacks the character
     merges: every merge that applied, in order
+    whole: the symbol of a pre-token that is taken whole because it is a token, though its merges would not make it
     special_id: the id, if it is a special token and was not split at all
     """
 
@@ -48,10 +49,13 @@ class Explanation:
     first: tuple[int, ...]
     merges: tuple[AppliedMerge, ...]
     special_id: int | None = None
+    whole: int | None = None
 
     @property
     def symbols(self) -> tuple[int, ...]:
         """The symbols at the end."""
+        if self.whole is not None:
+            return (self.whole,)
         return self.merges[-1].symbols if self.merges else self.first
 
 
@@ -70,14 +74,21 @@ def explain(tokenizer: Tokenizer, text: str) -> list[Explanation]:
 
 def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
     """Explain one pre-token, taken as it is."""
-    pieces = tokenizer.base.pieces(pretoken.encode())
+    content = pretoken.encode()
+    pieces = tokenizer.base.pieces(content)
     first = tokenizer.base.symbols(pieces)
     ranks = tokenizer.merge_ranks
+    whole = ranks.whole(content)
+    position = tokenizer.position
+    if whole is not None and whole < position:
+        position = whole + 1
+    else:
+        whole = None
     symbol: list[int] = list(first)
     standing = list(range(len(symbol)))
     merges: list[AppliedMerge] = []
     for start, boundary, rank in merges_in_order(first, ranks):
-        if rank >= tokenizer.position:
+        if rank >= position:
             break
         left, right = symbol[start], symbol[boundary]
         symbol[start] = ranks.n_base + rank
@@ -85,4 +96,6 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
         merges.append(
             AppliedMerge(rank, left, right, symbol[start], tuple(symbol[i] for i in standing), standing.index(start))
         )
+    if whole is not None and len(standing) > 1:
+        return Explanation(pretoken, tuple(pieces), tuple(first), (), whole=ranks.n_base + whole)
     return Explanation(pretoken, tuple(pieces), tuple(first), tuple(merges))

@@ -498,22 +498,22 @@ def find_pair(table: Array, left: int, right: int) -> int:
     return -1
 
 
-def fill_pair_table(table: Array, left: Array, right: Array) -> None:
-    """Enter the merges into a hash table, in order of rank; a pair that comes twice keeps its first rank.
+def fill_pair_table(table: Array, left: Array, right: Array, rank: Array) -> None:
+    """Enter the merges into a hash table, in the order given; a pair that comes twice keeps its first rank.
 
     table: (2 * size,) int64 filled with EMPTY, size a power of two above the number of merges: [key, rank] side by
            side, so that one memory access brings both
-    left, right: (merges,) int32
+    left, right: (pairs,) int32; rank: (pairs,) int64
     """
     mask = len(table) // 2 - 1
-    for rank in range(len(left)):
-        key = left[rank] << 32 | right[rank]
+    for i in range(len(left)):
+        key = left[i] << 32 | right[i]
         slot = _hash(key) & mask
         while table[2 * slot] != EMPTY and table[2 * slot] != key:
             slot = (slot + 1) & mask
         if table[2 * slot] == EMPTY:
             table[2 * slot] = key
-            table[2 * slot + 1] = rank
+            table[2 * slot + 1] = rank[i]
 
 
 def _hash(key: int) -> int:
@@ -522,13 +522,24 @@ def _hash(key: int) -> int:
 
 
 def remove_boundaries(
-    symbols: Array, gap: int, n_base: int, table: Array, rank: Array, right_of: Array, left_of: Array, heap: Array
+    symbols: Array,
+    gap: int,
+    n_base: int,
+    table: Array,
+    rank: Array,
+    made: Array,
+    right_of: Array,
+    left_of: Array,
+    heap: Array,
 ) -> int:
     """Merge the lowest rank present, leftmost first, again and again: see boundaries.merges_in_order.
 
-    symbols:  (n,) int32, base symbols, `gap` where there is none; used up
-    rank:     (n,) int64, gets the rank that removes the boundary before each symbol where one does
-    right_of, left_of: (n,) int32, scratch; heap: (3 * n,) int64, scratch, an offer is rank << 32 | start
+    symbols:  (n,) int32, base symbols, `gap` where there is none; afterwards the symbol of each token that stands, at
+              its first place
+    rank, made: (n,) int64, as in boundaries.Boundaries, get what removes the boundary before each symbol where
+              something does; made may be empty
+    right_of: (n,) int32, gets the first place of the token behind each token
+    left_of:  (n,) int32, scratch; heap: (3 * n,) int64, scratch, an offer is rank << 32 | start
     Returns how many boundaries fell.
     """
     n = len(symbols)
@@ -539,6 +550,7 @@ def remove_boundaries(
     for start in range(n - 1):
         used = _offer(symbols, gap, table, right_of, heap, used, start)
     fallen = 0
+    highest = 0
     while used > 0:
         offer = heap[0]
         used -= 1
@@ -551,7 +563,10 @@ def remove_boundaries(
             continue
         symbols[start] = n_base + lowest
         symbols[end] = gap
-        rank[end] = lowest
+        highest = max(highest, lowest)
+        rank[end] = highest
+        if len(made) > 0:
+            made[end] = fallen << 32 | lowest
         fallen += 1
         after = right_of[end]
         right_of[start] = after

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import regex
@@ -18,7 +18,7 @@ from bpe_viz.engine.boundaries import STANDS, BoundaryRanks, tokens_between
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.segments import cut_special_tokens, normalize
 from bpe_viz.engine.symbols import GAP
-from bpe_viz.engine.types import EncodedToken, Encoding
+from bpe_viz.engine.types import EncodedToken, EncodingDetails
 from bpe_viz.errors import OptionError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class EncodedText:
 
     Arrays over the base symbols of the text, special tokens being one symbol each:
     symbols: int64, base symbols, GAP, or for a special or unknown token -2 - its id
-    rank:    int64, the rank of the merge that removes the boundary before the symbol, or STANDS
+    rank, made: int64, as in boundaries.Boundaries: the rank with which the boundary before the symbol falls, or STANDS
     start, end: int64, the code points of the given text that the symbol belongs to
     part, parts: int64, its place among the symbols of those code points, and their number; a character of
              several bytes, or one that normalization changed, has several
@@ -65,6 +65,7 @@ class EncodedText:
     text: str
     symbols: NDArray[np.int64]
     rank: NDArray[np.int64]
+    made: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
     part: NDArray[np.int64]
@@ -78,7 +79,7 @@ class EncodedText:
     def at(self, position: int) -> TextTokens:
         """Return the tokens after `position` merges."""
         n_base = len(self.tokenizer.base)
-        symbols, first = tokens_between(self.symbols, self.rank, position, n_base)
+        symbols, first = tokens_between(self.symbols, self.rank, self.made, position, n_base)
         last = np.concatenate((first[1:], [len(self.symbols)])) - 1 if len(first) else first
         ids = np.full(len(symbols), GAP, dtype=np.int64)
         ordinary = symbols >= 0
@@ -99,7 +100,7 @@ class EncodedText:
         tokens = len(self.symbols) - int((self.symbols == GAP).sum())
         return tokens - np.concatenate(([0], np.cumsum(fallen)))
 
-    def encoding(self, position: int) -> Encoding:
+    def encoding(self, position: int) -> EncodingDetails:
         """Return the tokens after `position` merges as plain values."""
         tokens = self.at(position)
         begins = np.where(self.part[tokens.first] == 0, tokens.start, -1).tolist()
@@ -107,7 +108,7 @@ class EncodedText:
         content_from = self.content_start[tokens.first].tolist()
         content_to = self.content_start[tokens.last + 1].tolist() if len(tokens) else []
         gaps = int((tokens.ids == GAP).sum())
-        return Encoding(
+        return EncodingDetails(
             tokens=tuple(
                 EncodedToken(
                     id=None if token_id == GAP else token_id,
@@ -128,7 +129,7 @@ class EncodedText:
 class _Piece:
     """The arrays of one stretch of text between special tokens, or of one special token."""
 
-    __slots__ = ("content", "end", "part", "parts", "rank", "start", "symbols", "widths")
+    __slots__ = ("content", "end", "made", "part", "parts", "rank", "start", "symbols", "widths")
 
     def __init__(self, content: bytes, **arrays: NDArray[np.int64]) -> None:
         self.content = content
@@ -136,7 +137,7 @@ class _Piece:
             setattr(self, name, array)
 
 
-def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks, text: str, special_text: SpecialText) -> EncodedText:
+def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], text: str, special_text: SpecialText) -> EncodedText:
     """Lay a text out; see EncodedText. Raises OptionError for special text that is to be an error.
 
     A lone surrogate has no UTF-8: it is encoded as U+FFFD, and a note says so.
@@ -175,6 +176,7 @@ def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks, text: str, special_
         text=given,
         symbols=joined("symbols"),
         rank=joined("rank"),
+        made=joined("made"),
         start=joined("start"),
         end=joined("end"),
         part=joined("part"),
@@ -194,6 +196,7 @@ def _special(text: str, token_id: int, offset: int) -> _Piece:
         content,
         symbols=one - 2 - token_id,
         rank=one + STANDS,
+        made=one + STANDS,
         start=one + offset,
         end=one + offset + len(text),
         part=one,
@@ -202,18 +205,19 @@ def _special(text: str, token_id: int, offset: int) -> _Piece:
     )
 
 
-def _stretch(tokenizer: Tokenizer, boundaries: BoundaryRanks, stretch: str, offset: int) -> tuple[_Piece, int]:
+def _stretch(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], stretch: str, offset: int) -> tuple[_Piece, int]:
     """Lay out text without special tokens; also returns how many code points the pretokenizer left uncovered."""
     normalized, clusters = aligned_normalize(stretch, tokenizer.counting.normalize)
     spans = pretokenizer_for(tokenizer.counting).spans(normalized)
     found = [boundaries.of(normalized[a:b].encode(), tokenizer.position) for a, b in spans]
     if not found:
         empty = np.empty(0, dtype=np.int64)
-        names = ("symbols", "rank", "start", "end", "part", "parts", "widths")
+        names = ("symbols", "rank", "made", "start", "end", "part", "parts", "widths")
         return _Piece(b"", **dict.fromkeys(names, empty)), len(stretch)
     symbols = np.concatenate([one.symbols for one in found]).astype(np.int64)
     widths = np.concatenate([one.widths for one in found]).astype(np.int64)
     rank = np.concatenate([one.rank for one in found])
+    made = np.concatenate([one.made for one in found])
     content = b"".join(normalized[a:b].encode() for a, b in spans)
     n_symbols = [len(one.symbols) for one in found]
 
@@ -242,10 +246,8 @@ def _stretch(tokenizer: Tokenizer, boundaries: BoundaryRanks, stretch: str, offs
     if tokenizer.unknown is not None:
         symbols[symbols == GAP] = -2 - tokenizer.special_ids[tokenizer.unknown]
     uncovered = len(normalized) - sum(b - a for a, b in spans)
-    return (
-        _Piece(content, symbols=symbols, rank=rank, start=start, end=end, part=part, parts=parts, widths=widths),
-        uncovered,
-    )
+    arrays = {"symbols": symbols, "rank": rank, "made": made, "start": start, "end": end}
+    return _Piece(content, **arrays, part=part, parts=parts, widths=widths), uncovered
 
 
 _Clusters = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]

@@ -26,7 +26,8 @@ MATCHES_A_BATCH = 1024
 
 _SHOWN = 80  # characters of a pattern in a message
 
-_LINE = r"[^\n]*\n|[^\n]+"
+LINES = r"[^\n]*\n|[^\n]+"
+"""Matches each line with its line end, as the pretokenizer `none` cuts."""
 
 # The last place in a text where a pattern of the GPT-2 family always ends a match, whatever follows:
 # no alternative of theirs continues from a non-space to a space, nor from a letter or digit to any white
@@ -69,7 +70,7 @@ class Pretokenizer:
 
     @cached_property
     def _compiled(self) -> Pattern[str]:
-        return _compile(_LINE if self.pattern is None else self.pattern)
+        return _compile(LINES if self.pattern is None else self.pattern)
 
     def split(self, text: str) -> list[str]:
         """Return the pre-tokens of a text in order, empty matches left out.

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels
-from bpe_viz.engine.boundaries import LONG, BoundaryRanks, LongSplit, MergeRanks
+from bpe_viz.engine.boundaries import LONG, BoundaryRanks, LongSplit
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels import Order, State
+from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import Frame, Merge, Pair, PairCount, StopReason, TrainingOptions
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
+from bpe_viz.engine.merge_ranks import JoinedRanks, MergeRanks, MergeSource
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
-from bpe_viz.engine.types import CountingOptions, Encoding, Pair, Token
+from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair, Token
 from bpe_viz.errors import FormatError
 
 if TYPE_CHECKING:
+    from bpe_viz.engine.quick_ids import QuickIds
     from bpe_viz.engine.timeline import Timeline
 
 SpecialText = Literal["allow", "text", "error"]
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+"""The base vocabulary of bytes, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Tokenizer:
     def __init__(
         self,
         symbols: SymbolTable,
-        boundaries: BoundaryRanks,
+        boundaries: BoundaryRanks[Any],
         counting: CountingOptions,
         unknown: str | None = None,
         position: int | None = None,
@@ -87,13 +92,14 @@ class Tokenizer:
         """A text with a character that the base lacks is refused: the file's own library would join its neighbours."""
         self.special_ids = self._number_specials() if special_ids is None else special_ids
         self._symbol_of_id: dict[int, int] | None = None
+        self._quick: QuickIds | None = None
 
     @classmethod
     def from_timeline(
         cls,
         timeline: Timeline,
         counting: CountingOptions,
-        boundaries: BoundaryRanks | None = None,
+        boundaries: BoundaryRanks[MergeRanks] | None = None,
     ) -> Tokenizer:
         """Return the tokenizer that is trained so far; boundaries: a memory to share, of the same timeline."""
         published = timeline.published
@@ -122,6 +128,36 @@ class Tokenizer:
         boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs))
         return cls(symbols, boundaries, counting, unknown, None, ids, special_ids, name)
 
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        counting: CountingOptions,
+        special_ids: dict[str, int] | None = None,
+        name: str = "",
+    ) -> Tokenizer:
+        """Return the tokenizer of a list of ranks, which merges by joined bytes; a token's id is its rank.
+
+        ranks: token -> rank, no rank twice, no token empty
+        special_ids: the ids of the special tokens of `counting` by text
+        Raises FormatError if one of the 256 bytes is no token.
+        """
+        lacking = [byte for byte in range(256) if bytes([byte]) not in ranks]
+        if lacking:
+            raise FormatError(
+                f"{len(lacking)} of the 256 bytes are no token, 0x{lacking[0]:02x} for one: text with them has no ids.",
+                "Get the whole file.",
+            )
+        base = BaseVocabulary("bytes", "none", DEFAULT_MARKER, BYTES, (False,) * 256)
+        tokens = sorted((token for token in ranks if len(token) > 1), key=ranks.__getitem__)
+        contents = [*BYTES, *tokens]
+        text = np.frombuffer(b"".join(contents), dtype=np.uint8)
+        text_start = np.concatenate(([0], np.cumsum([len(content) for content in contents], dtype=np.int64)))
+        symbols = SymbolTable(base, text, text_start, np.zeros(len(contents), dtype=np.uint8), len(contents))
+        ids = np.array([ranks[content] for content in contents], dtype=np.int64)
+        boundaries = BoundaryRanks(base, JoinedRanks(BYTES, tokens))
+        return cls(symbols, boundaries, counting, None, None, ids, special_ids or {}, name)
+
     def at(self, position: int) -> Tokenizer:
         """Return the tokenizer with the first `position` merges only; ids stay the final ids."""
         other = Tokenizer.__new__(Tokenizer)
@@ -129,6 +165,7 @@ class Tokenizer:
         if not 0 <= position <= self.n_merges:
             raise IndexError(f"position {position} is outside 0 to {self.n_merges}")
         other.position = position
+        other._quick = None
         return other
 
     @property
@@ -143,8 +180,8 @@ class Tokenizer:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The merge list as pairs of symbol ids, in rank order."""
-        return self._boundaries.ranks.pairs(self.n_merges)
+        """The merge list as pairs of symbol ids, in rank order. Raises FormatError if it merges by joined bytes."""
+        return self.merge_ranks.pairs(self.n_merges)
 
     def id_of(self, symbol: int) -> int:
         """Return the token id of a symbol."""
@@ -155,9 +192,10 @@ class Tokenizer:
         return self._ids[symbols]
 
     @property
-    def merge_ranks(self) -> MergeRanks:
-        """The rank of every pair that is merged; it may know of later merges than this tokenizer has."""
-        return self._boundaries.ranks
+    def merge_ranks(self) -> MergeSource:
+        """What merges with what; it may know of later merges than this tokenizer has."""
+        ranks: MergeSource = self._boundaries.ranks
+        return ranks
 
     def token(self, token_id: int) -> Token:
         """Return the token with this id. Raises KeyError if there is none."""
@@ -182,10 +220,10 @@ class Tokenizer:
             yield self.token(token_id)
 
     def merge_of(self, token_id: int) -> Pair | None:
-        """Return the pair of symbols that makes a token; None if no merge does."""
+        """Return the pair of symbols that makes a token; None if no merge does, or more than two symbols make it."""
         symbol = self._symbol(token_id)
         rank = None if symbol is None else self.symbols.rank(symbol)
-        return None if rank is None else self._boundaries.ranks.pair(rank)
+        return None if rank is None else self.merge_ranks.pair(rank)
 
     def lay_out(self, text: str, special_text: SpecialText = "allow") -> EncodedText:
         """Encode a text for every position at once: see layout.EncodedText.
@@ -203,14 +241,37 @@ class Tokenizer:
         return encoded
 
     def encode(self, text: str, special_text: SpecialText = "allow") -> Encoding:
-        """Encode a text at this tokenizer's position."""
-        return self.lay_out(text, special_text).encoding(self.position)
+        """Encode a text at this tokenizer's position; what else is to be said of it is worked out when asked for.
+
+        Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
+        """
+        return Encoding(
+            self.encode_ids(text, special_text), lambda: self.lay_out(text, special_text).encoding(self.position)
+        )
+
+    def encode_ids(self, text: str, special_text: SpecialText = "allow") -> list[int]:
+        """Return the ids of a text, gaps left out: the quickest way for a sentence, which compiles nothing.
+
+        Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
+        """
+        if special_text != "allow" or self.refuses_gaps:
+            details = self.lay_out(text, special_text).encoding(self.position)
+            return [token.id for token in details.tokens if token.id is not None]
+        if self._quick is None:
+            from bpe_viz.engine.quick_ids import QuickIds
+
+            self._quick = QuickIds(self)
+        return self._quick.of(text)
+
+    def symbols_of(self, content: bytes, position: int) -> list[int]:
+        """Return the symbols of one pre-token (UTF-8), taken as it is, after `position` merges."""
+        return self._boundaries.split(content, position)
 
     def encode_pretoken(self, content: bytes) -> list[int | None]:
         """Encode one pre-token (UTF-8), taken as it is; None for a gap."""
-        ids, _ = self._boundaries.of(content, self.position).at(self.position)
         unknown = self.special_ids.get(self.unknown) if self.unknown is not None else None
-        return [unknown if symbol < 0 else self.id_of(symbol) for symbol in ids.tolist()]
+        symbols = self.symbols_of(content, self.position)
+        return [unknown if symbol < 0 else self.id_of(symbol) for symbol in symbols]
 
     def decode(self, ids: Sequence[int]) -> Decoding:
         """Join the tokens' bytes and read them as UTF-8, invalid bytes as U+FFFD.

@@ -235,8 +235,8 @@ class EncodedToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
-    """An encoded text.
+class EncodingDetails:
+    """What is to be said of an encoded text beside its ids.
 
     tokens: in order of the text, gaps included
     gaps: how many characters the base lacks
@@ -245,11 +245,56 @@ class Encoding:
     """
 
     tokens: tuple[EncodedToken, ...]
-    gaps: int = 0
-    dropped: int = 0
-    notes: tuple[str, ...] = ()
+    gaps: int
+    dropped: int
+    notes: tuple[str, ...]
+
+
+class Encoding:
+    """An encoded text: its ids at once, and its EncodingDetails when they are asked for.
+
+    ids: the token ids, without the gaps
+    """
+
+    __slots__ = ("_details", "_work_out", "ids")
+
+    def __init__(self, ids: list[int], work_out: Callable[[], EncodingDetails]) -> None:
+        self.ids = ids
+        self._work_out = work_out
+        self._details: EncodingDetails | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Encoding) and self.ids == other.ids and self.details == other.details
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.ids))
+
+    def __repr__(self) -> str:
+        return f"Encoding({self.ids})"
 
     @property
-    def ids(self) -> list[int]:
-        """The token ids, without the gaps."""
-        return [token.id for token in self.tokens if token.id is not None]
+    def details(self) -> EncodingDetails:
+        """Worked out at the first call: offsets cost ten times what ids do."""
+        if self._details is None:
+            self._details = self._work_out()
+        return self._details
+
+    @property
+    def tokens(self) -> tuple[EncodedToken, ...]:
+        """In order of the text, gaps included."""
+        return self.details.tokens
+
+    @property
+    def gaps(self) -> int:
+        """How many characters the base lacks."""
+        return self.details.gaps
+
+    @property
+    def dropped(self) -> int:
+        """How many code points the pretokenizer left uncovered."""
+        return self.details.dropped
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """In plain words what was changed or lost on the way."""
+        return self.details.notes

@@ -13,11 +13,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import Options
+from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.whole_file import check_writable
+
+
+class PretokenizerNeeded(FormatError):  # noqa: N818  # nothing is wrong with the file
+    """A file that holds no pretokenizer; the user has to name one."""
+
+
+class Load(Protocol):
+    """Reads a tokenizer file."""
+
+    def __call__(self, path: Path, given: CountingOptions | None = None) -> Tokenizer:
+        """Read it; given: the user's pretokenizer. Raises FormatError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +39,11 @@ class Format:
     name: what --format calls it; title: for people
     suffixes: of files that are usually in this format, to choose by when saving
     detect: tells from a file's name and first bytes whether to try load
-    load: reads a file; raises FormatError
+    load: reads a file; is given the user's pretokenizer for files that hold none. Raises FormatError, and
+        PretokenizerNeeded if one is to be given
     save: writes a tokenizer and returns what the format could not hold, in plain words; None: cannot save.
         Raises FormatError if it would change what the tokenizer does.
+    holds_pretokenizer: a saved file tells how text is cut, and which tokens are special
     check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
         known before training; None: any can
     """
@@ -38,8 +52,9 @@ class Format:
     title: str
     suffixes: tuple[str, ...]
     detect: Callable[[Path, bytes], bool]
-    load: Callable[[Path], Tokenizer]
+    load: Load
     save: Callable[[Tokenizer, Path], tuple[str, ...]] | None
+    holds_pretokenizer: bool = True
     check: Callable[[Options], None] | None = None
 
 
@@ -68,14 +83,24 @@ def detect_format(path: Path) -> Format | None:
     return next((one for one in formats() if one.detect(path, head)), None)
 
 
-def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a tokenizer file of any format. Raises FormatError."""
+def load_tokenizer(path: Path, given: CountingOptions | None = None) -> Tokenizer:
+    """Read a tokenizer file of any format.
+
+    given: the user's pretokenizer, for files that hold none
+    Raises FormatError; PretokenizerNeeded if the file holds none and none is given.
+    """
     found = detect_format(path)
     if found is None:
         raise FormatError(
             f"{path} is no tokenizer file that bpe_viz reads: {_why_not(path)}.", f"It reads {_titles()}."
         )
-    return found.load(path)
+    return found.load(path, given)
+
+
+def refuse_pretokenizer(path: Path, given: CountingOptions | None) -> None:
+    """Raise FormatError if a pretokenizer was given for a file that has its own."""
+    if given is not None:
+        raise FormatError(f"{path} has its own pretokenizer.", "Leave out --pretokenizer and --pattern.")
 
 
 def _why_not(path: Path) -> str:

@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 import regex
 
-from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.engine.pretokenize import LINES, PRETOKENIZERS
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._split_patterns import WHOLE_TEXT, from_library, why_not_alike
-from bpe_viz.formats._tokenizer_json_writing import LINES, NORMALIZERS, SIGMA_NOTE
+from bpe_viz.formats._tokenizer_json_writing import NORMALIZERS, SIGMA_NOTE
 
 Step = dict[str, Any]
 

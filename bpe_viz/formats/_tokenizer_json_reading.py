@@ -231,7 +231,8 @@ def _added_tokens(
     ids: dict[str, int] = {}
     normalized: set[bool] = set()
     moved = []
-    expected = len(model.vocab)
+    taken = set(model.vocab.values())
+    next_id = len(model.vocab)  # that the library would give
     for number, token in enumerate(added):
         field = Field(path, "added_tokens").at(number)
         for flag in ("single_word", "lstrip", "rstrip"):
@@ -245,12 +246,15 @@ def _added_tokens(
         known = model.vocab.get(token.content)
         if known is not None and known != token.id:
             field.at("id").refuse(f"of {token.content!r} is {token.id}, but model.vocab says {known}")
+        is_first = token.content not in ids
         if ids.setdefault(token.content, token.id) != token.id:
             field.at("id").refuse(f"of {token.content!r} is {token.id}, but it was {ids[token.content]} before")
-        if known is None:
-            if token.id != expected:
+        if known is None and token.id in taken:
+            field.at("id").refuse(f"of {token.content!r} is {token.id}, which another token of model.vocab has")
+        if known is None and is_first:
+            if token.id != next_id:
                 moved.append(token.content)
-            expected += 1
+            next_id += 1
     if len(normalized) > 1:
         Field(path, "added_tokens").refuse("are partly normalized, so they are looked for in two rounds")
     notes = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from bpe_viz.engine.pretokenize import pretokenizer_for, shortened
+from bpe_viz.engine.pretokenize import LINES, pretokenizer_for, shortened
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
@@ -235,10 +235,6 @@ def _split(counting: CountingOptions) -> Json:
         "behavior": "Isolated" if covers else "Removed",
         "invert": not covers,
     }
-
-
-LINES = r"[^\n]*\n|[^\n]+"
-"""Matches each line with its line end, as the pretokenizer `none` cuts."""
 
 
 def split_off_unknown(letters: Sequence[str]) -> Json:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import Options
-from bpe_viz.formats import Format
+from bpe_viz.engine.types import CountingOptions, Options
+from bpe_viz.formats import Format, refuse_pretokenizer
 
 _KEYS = (b'"added_tokens"', b'"model"', b'"pre_tokenizer"', b'"normalizer"', b'"truncation"')
 
@@ -17,8 +17,9 @@ def detect(path: Path, head: bytes) -> bool:
     return start.startswith(b"{") and (path.name == "tokenizer.json" or any(key in head for key in _KEYS))
 
 
-def load(path: Path) -> Tokenizer:
+def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     """Read a tokenizer.json. Raises FormatError for one that would not encode here as it does there."""
+    refuse_pretokenizer(path, given)
     from bpe_viz.formats._tokenizer_json_reading import load
 
     return load(path)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine.boundaries import BoundaryRanks, MergeRanks
+from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
 from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.tokenizer import Decoding, Tokenizer

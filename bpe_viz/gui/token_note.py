@@ -55,8 +55,10 @@ def _origin(tokenizer: Tokenizer, token_id: int) -> str:
     if token.kind in ("special", "unknown"):
         return f"{token.kind} token"
     pair = tokenizer.merge_of(token_id)
-    if token.rank is None or pair is None:
+    if token.rank is None:
         return "base symbol"
+    if pair is None:
+        return f"rank {token.rank:,}: no two tokens merge to it, so it is found as a whole pre-token only"
     left, right = (visible_token(tokenizer, tokenizer.id_of(symbol)) for symbol in pair)
     return f"merge {token.rank + 1:,} (rank {token.rank:,}): {left} + {right}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -223,3 +225,12 @@ def test_the_reference_encodes_as_its_own_training_split_the_words():
     words = {tuple("abab"): 2, tuple("ab"): 1}
     merges = [pair for pair, _ in reference.train(words, 10)]
     assert reference.encode(tuple("abab"), merges) == ("abab",)
+
+
+@given(st.lists(st.text(alphabet="ab \n\t'1é\u3000\x1c<s>\ud800", max_size=12), max_size=12), named)
+def test_ids_put_together_from_chunks_are_those_of_the_whole_text(texts, pretokenizer):
+    counting = CountingOptions(pretokenizer, special_tokens=("<s>",))
+    tokenizer = train("ab a b'a <s> 11 aé", counting, merges=20)
+    for text in [*texts, *texts, *(" ".join(pair) for pair in pairwise(texts))]:
+        expected = [token.id for token in tokenizer.lay_out(text).encoding(tokenizer.position).tokens]
+        assert tokenizer.encode_ids(text) == expected == tokenizer.encode(text).ids

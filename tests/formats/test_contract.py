@@ -9,7 +9,7 @@ import pytest
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
-from bpe_viz.engine.types import Options
+from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import detect_format, format_to_save, formats, load_tokenizer, save_tokenizer
 
@@ -44,10 +44,11 @@ def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizer, tmp_path):
     path = tmp_path / f"saved{one.suffixes[0]}"
     assert save_tokenizer(tokenizer, path) == one.save(tokenizer, path)
     assert detect_format(path) == one
-    loaded = load_tokenizer(path)
-    assert loaded.encode(TEXT).ids == tokenizer.encode(TEXT).ids
+    loaded = load_tokenizer(path, None if one.holds_pretokenizer else CountingOptions(tokenizer.counting.pretokenizer))
+    text = TEXT if one.holds_pretokenizer else TEXT.replace("<|end|>", "")
+    assert loaded.n_merges == tokenizer.n_merges
     for position in range(loaded.n_merges + 1):
-        assert loaded.at(position).encode(TEXT).ids == tokenizer.at(position).encode(TEXT).ids
+        assert loaded.at(position).encode(text).ids == tokenizer.at(position).encode(text).ids
     assert [path] == list(tmp_path.iterdir())
 
 

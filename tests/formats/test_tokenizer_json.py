@@ -327,7 +327,7 @@ def whole_file(tmp_path_factory) -> bytes:
 
 
 def check_damaged(path, data):
-    """A damaged file is refused, or means the same as to the library."""
+    """A damaged file is refused, or means the same as to the library, or it is said that ids differ there [IM-13]."""
     path.write_bytes(data)
     try:
         loaded = load_tokenizer(path)
@@ -343,6 +343,31 @@ def check_damaged(path, data):
         encoding = loaded.encode(text)
         if not encoding.gaps:
             assert library.encode(text).ids == encoding.ids
+
+
+def test_an_added_token_with_the_id_of_another_is_refused(whole_file, tmp_path):
+    document = json.loads(whole_file)
+    number = document["model"]["vocab"].pop("<s>")
+    path = tmp_path / "taken.json"
+    path.write_text(json.dumps(document))
+    assert load_tokenizer(path).special_ids["<s>"] == number
+    check_damaged(path, path.read_bytes())
+    document["model"]["vocab"]["<q>"] = number
+    path.write_text(json.dumps(document))
+    with pytest.raises(FormatError, match=rf"of '<s>' is {number}, which another token of model\.vocab has"):
+        load_tokenizer(path)
+
+
+def test_an_added_token_that_is_listed_twice_counts_once(whole_file, tmp_path):
+    document = json.loads(whole_file)
+    number = document["model"]["vocab"].pop("<s>")
+    special = document["added_tokens"][0]
+    document["added_tokens"] = [special, special, special | {"id": number + 1, "content": "<t>"}]
+    path = tmp_path / "twice.json"
+    path.write_text(json.dumps(document))
+    loaded = load_tokenizer(path)
+    assert "other ids" not in " ".join(loaded.notes)
+    assert loaded.encode("low<s><t>").ids == tokenizers.Tokenizer.from_file(str(path)).encode("low<s><t>").ids
 
 
 def test_every_truncation_is_refused(whole_file, tmp_path):

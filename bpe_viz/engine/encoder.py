@@ -1,0 +1,373 @@
+"""Encode much text: bytes to token ids in pieces, on several threads, in bounded memory.
+
+A text is cut at places where no pre-token and no special token reaches across, so each piece is encoded as if it stood
+alone; the ids do not depend on the pieces, the threads or what is remembered.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from bpe_viz.engine import kernels_encoding
+from bpe_viz.engine.boundaries import pair_table
+from bpe_viz.engine.compiled import Kernels
+from bpe_viz.engine.kernels_encoding import (
+    NO_RANK,
+    NO_TOKEN,
+    PACKED_TOKENS,
+    PADDING,
+    WAYS,
+    WORDS,
+    Cache,
+    Merges,
+    Scratch,
+)
+from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
+from bpe_viz.engine.segments import normalize
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
+from bpe_viz.errors import Stopped
+
+Ids = NDArray[np.int32]
+Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Where pre-tokens start and end, in bytes."""
+
+PIECE_BYTES = 1 << 20
+"""About how much text is encoded at once: some 20 ms, so that Stop and progress are felt at once."""
+
+BUCKETS = 1 << 18
+"""Of the memory of pre-tokens: WAYS entries of 32 bytes, so 32 MB a thread; half of that costs a quarter of speed."""
+
+KEPT_BYTES = 1 << 23
+_WINDOW = 1 << 12
+
+
+class Encoder:
+    """Encodes at one tokenizer's position. One thread calls it; it starts threads of its own."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, kernel_set: Kernels | None = None, threads: int = 1, buckets: int = BUCKETS
+    ) -> None:
+        """Lay the merges out for the kernels.
+
+        kernel_set: None: none, which is quicker than plain ones
+        threads: at most so many at once, each with a memory of its own
+        buckets: a power of two, the size of each memory
+        """
+        self.tokenizer = tokenizer
+        self._pretokenizer = pretokenizer_for(tokenizer.counting)
+        self._threads = max(1, threads)
+        self._workers: SimpleQueue[_Worker] = SimpleQueue()
+        runs_in_arrays = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
+        merges = merges_of(tokenizer, kernel_set) if runs_in_arrays and kernel_set is not None else None
+        for _ in range(self._threads):
+            if merges is None or kernel_set is None:
+                self._workers.put(_PretokenWorker(tokenizer))
+            else:
+                self._workers.put(_ArrayWorker(merges, kernel_set, buckets))
+
+    def encode_bytes(
+        self,
+        data: bytes | mmap.mmap,
+        allow_special: bool = True,
+        progress: Progress = no_progress,
+        should_stop: StopRequested = never_stop,
+    ) -> Ids:
+        """Return the ids of a text: (ids,) int32.
+
+        data: UTF-8; what is not is read as U+FFFD
+        allow_special: the text of a special token becomes that token, else it is plain text
+        Raises Stopped.
+        """
+        blocks = []
+        done = 0
+        for size, ids in self._encoded(_slices(data), allow_special):
+            if should_stop():
+                raise Stopped
+            blocks.append(ids)
+            done += size
+            progress(done / len(data), "Encoding")
+        return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int32)
+
+    def encode_blocks(self, texts: Iterable[str], allow_special: bool = True) -> Iterator[Ids]:
+        """Yield the ids of a text that comes in parts, some at a time: (ids,) int32. No part holds a surrogate."""
+        for _, ids in self._encoded((text.encode() for text in texts), allow_special):
+            yield ids
+
+    def _encoded(self, slices: Iterable[bytes], allow_special: bool) -> Iterator[tuple[int, Ids]]:
+        """Yield (bytes, ids) of each piece in order; at most two pieces a thread are under way."""
+        specials = self.tokenizer.counting.special_tokens if allow_special else ()
+        cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize)
+        pieces = cut.pieces(slices)
+        if self._threads == 1:
+            for piece in pieces:
+                yield len(piece), self._encode_piece(piece, cut)
+            return
+        under_way: deque[tuple[int, Future[Ids]]] = deque()
+        with ThreadPoolExecutor(self._threads) as pool:
+            try:
+                for piece in pieces:
+                    under_way.append((len(piece), pool.submit(self._encode_piece, piece, cut)))
+                    if len(under_way) > 2 * self._threads:
+                        size, future = under_way.popleft()
+                        yield size, future.result()
+                for size, future in under_way:
+                    yield size, future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _encode_piece(self, piece: bytes, cut: PieceCutter) -> Ids:
+        worker = self._workers.get()
+        try:
+            found = []
+            for stretch, is_special in cut.stretches(piece):
+                if is_special:
+                    found.append(np.array([self.tokenizer.special_ids[stretch.decode()]], dtype=np.int32))
+                else:
+                    found.append(worker.encode(stretch, self._pretokenizer, self.tokenizer.counting.normalize))
+            return found[0] if len(found) == 1 else np.concatenate(found)
+        finally:
+            self._workers.put(worker)
+
+
+class PieceCutter:
+    """Cuts text into pieces that can be encoded apart, and special tokens out of them."""
+
+    def __init__(self, pretokenizer: Pretokenizer, specials: Iterable[str], forms: tuple[str, ...]) -> None:
+        self._pretokenizer = pretokenizer
+        self._normalizes = bool(forms)
+        longest_first = sorted({text.encode() for text in specials}, key=lambda text: (-len(text), text))
+        self._reach = len(longest_first[0]) - 1 if longest_first else 0
+        self._special = regex.compile(b"|".join(map(regex.escape, longest_first))) if longest_first else None
+
+    def pieces(self, slices: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the text of all slices in pieces, none empty; a slice ends with a whole character."""
+        held: list[bytes] = []
+        for data in slices:
+            cut = self._last_cut(data)
+            if cut == 0:
+                held.append(data)
+                continue
+            yield b"".join((*held, data[:cut]))
+            held = [data[cut:]] if cut < len(data) else []
+        if rest := b"".join(held):
+            yield rest
+
+    def stretches(self, piece: bytes) -> list[tuple[bytes, bool]]:
+        """Return (text, is special) in order, none empty: leftmost first, the longest where several start."""
+        if self._special is None:
+            return [(piece, False)]
+        found: list[tuple[bytes, bool]] = []
+        done = 0
+        for match in self._special.finditer(piece):
+            if match.start() > done:
+                found.append((piece[done : match.start()], False))
+            found.append((match.group(), True))
+            done = match.end()
+        if done < len(piece):
+            found.append((piece[done:] if done else piece, False))
+        return found
+
+    def _last_cut(self, data: bytes) -> int:
+        """Return the last place in a slice where it may be cut, 0 if there is none."""
+        end = len(data) - self._reach
+        window = _WINDOW
+        while end > self._reach:
+            start = _character_start(data, max(0, end - window))
+            text = data[start : _character_start(data, end)].decode(errors="replace")
+            cut = self._pretokenizer.last_cut(text)
+            if cut == 0:
+                if start == 0:
+                    return 0
+                window *= 8
+                continue
+            place = start + len(text[:cut].encode())
+            if place <= self._reach:
+                return 0
+            if self._is_inside_special(data, place) or (self._normalizes and data[place] not in b" \n\r\t"):
+                end, window = place - 1, _WINDOW
+                continue
+            return place
+        return 0
+
+    def _is_inside_special(self, data: bytes, place: int) -> bool:
+        if self._special is None:
+            return False
+        around = data[place - self._reach : place + self._reach]
+        return any(
+            match.start() < self._reach < match.end() for match in self._special.finditer(around, overlapped=True)
+        )
+
+
+def _character_start(data: bytes, place: int) -> int:
+    """Return the first place from here back at which a character begins."""
+    while 0 < place < len(data) and data[place] & 0xC0 == 0x80:
+        place -= 1
+    return place
+
+
+def _slices(data: bytes | mmap.mmap) -> Iterator[bytes]:
+    """Yield slices of about PIECE_BYTES that end with a whole character, as valid UTF-8."""
+    start = 0
+    while start < len(data):
+        end = min(start + PIECE_BYTES, len(data))
+        # At most three bytes belong to a character that began before; more are no UTF-8.
+        for back in range(4):
+            if end == len(data) or data[end - back] & 0xC0 != 0x80:
+                end -= back if end < len(data) else 0
+                break
+        piece = data[start:end]
+        start = end
+        try:
+            piece.decode()
+        except UnicodeDecodeError:
+            piece = piece.decode(errors="replace").encode()
+        yield piece
+
+
+class _Worker:
+    """Encodes text without special tokens, and remembers; one thread uses it at a time."""
+
+    def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
+        raise NotImplementedError
+
+
+class _PretokenWorker(_Worker):
+    """Without kernels, and for a base that they do not know: characters, or a marker. Gaps have no id."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
+        ids: list[int] = []
+        known = self._known
+        for pretoken in pretokenizer.split(normalize(text.decode(), forms)):
+            found = known.get(pretoken)
+            if found is None:
+                encoded = self._tokenizer.encode_pretoken(pretoken.encode())
+                if self._tokenizer.refuses_gaps and None in encoded:
+                    self._tokenizer.lay_out(pretoken, "text")  # raises
+                found = tuple(token_id for token_id in encoded if token_id is not None)
+                if len(known) >= WAYS * BUCKETS:
+                    known.clear()
+                known[pretoken] = found
+            ids += found
+        return np.array(ids, dtype=np.int32)
+
+
+class _ArrayWorker(_Worker):
+    """Runs the kernels."""
+
+    def __init__(self, merges: Merges, kernel_set: Kernels, buckets: int) -> None:
+        self._kernels = kernel_set
+        self._merges = kernel_set.view(merges)
+        self.cache = empty_cache(buckets)
+        self._cache = kernel_set.view(self.cache)
+        self._room = 0
+        self._scratch = self._make_room(1 << 10)
+
+    def _make_room(self, longest: int) -> Scratch:
+        if longest > self._room:
+            self._room = longest
+            scratch = Scratch(
+                symbol=np.empty(longest, dtype=np.int32),
+                rank=np.empty(longest, dtype=np.int64),
+                right_of=np.empty(longest, dtype=np.int32),
+                left_of=np.empty(longest, dtype=np.int32),
+                heap=np.empty(3 * longest, dtype=np.int64),
+                nothing=np.empty(0, dtype=np.int64),
+            )
+            self._scratch = self._kernels.view(scratch)
+        return self._scratch
+
+    def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
+        if forms:
+            text = normalize(text.decode(), forms).encode()
+        return self.encode_spans(text, byte_spans(pretokenizer, text))
+
+    def encode_spans(self, text: bytes, spans: Spans) -> Ids:
+        """Return the ids of pre-tokens of a text."""
+        start, end = spans
+        if not len(start):
+            return np.empty(0, dtype=np.int32)
+        scratch = self._make_room(int((end - start).max()))
+        padded = np.empty(len(text) + PADDING, dtype=np.uint8)
+        padded[: len(text)] = np.frombuffer(text, dtype=np.uint8)
+        padded[len(text) :] = 0
+        out = np.empty(len(text) + PACKED_TOKENS, dtype=np.int32)
+        views = self._kernels.view((padded, start, end)), self._kernels.view(out)
+        encode: Callable[..., int] = self._kernels.of(kernels_encoding).encode_spans
+        n = encode(*views[0], self._merges, self._cache, scratch, views[1])
+        return out[:n].copy()
+
+
+def empty_cache(buckets: int) -> Cache:
+    """Return a memory of pre-tokens without any in it. buckets: a power of two."""
+    words = buckets * WAYS * WORDS
+    # On a boundary of 64 bytes, so that a bucket lies in two cache lines and not in three.
+    room = np.zeros(words + 8, dtype=np.int64)
+    skip = (-room.ctypes.data % 64) // 8
+    kept = min(KEPT_BYTES, 64 * buckets * WAYS)
+    return Cache(
+        entry=room[skip : skip + words],
+        tokens=np.zeros(kept // 4, dtype=np.int32),
+        text=np.zeros(kept + PADDING, dtype=np.uint8),
+        used=np.zeros(3, dtype=np.int64),
+    )
+
+
+def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
+    """Lay a tokenizer's merges up to its position out for the kernels. Its base is bytes without a marker."""
+    source, symbols = tokenizer.merge_ranks, tokenizer.symbols
+    entries = source.entries(tokenizer.position)
+    n_symbols = len(tokenizer.base) + tokenizer.position
+    symbol_of_byte = np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32)
+    pair_of_bases = np.full(1 << 16, NO_RANK, dtype=np.int32)
+    of_bases = (entries.left < 256) & (entries.right < 256)
+    # Backwards, so that the first of a pair that is listed twice stays.
+    slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
+    pair_of_bases[slots] = entries.rank[of_bases][::-1]
+    content = b"".join(symbols.content(symbol) for symbol in range(n_symbols)) if source.takes_whole else b""
+    lengths = [len(symbols.content(symbol)) for symbol in range(n_symbols)] if source.takes_whole else []
+    merges = Merges(
+        symbol_of_byte=symbol_of_byte,
+        pair_of_bases=pair_of_bases,
+        table=pair_table(entries, kernel_set),
+        may_merge=np.zeros(1 << (len(entries.left)).bit_length(), dtype=np.uint8),
+        ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
+        whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
+        content=np.frombuffer(content + bytes(PADDING), dtype=np.uint8).copy(),
+        content_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+    )
+    module = kernel_set.of(kernels_encoding)
+    module.fill_may_merge(*kernel_set.view((merges.may_merge, entries.left, entries.right)))
+    if source.takes_whole:
+        module.fill_whole(kernel_set.view(merges), n_symbols)
+    return merges
+
+
+def byte_spans(pretokenizer: Pretokenizer, data: bytes) -> Spans:
+    """Return where the pre-tokens of a UTF-8 text start and end, in bytes: two (pretokens,) int64."""
+    text = data.decode()
+    if pretokenizer.lossless:
+        # Only their lengths are needed, and strings are made faster than matches.
+        lengths = np.fromiter(map(len, pretokenizer.split(text)), np.int64)
+        end = np.cumsum(lengths)
+        start = end - lengths
+    else:
+        spans = np.array(pretokenizer.spans(text), dtype=np.int64).reshape(-1, 2)
+        start, end = spans[:, 0].copy(), spans[:, 1].copy()
+    if len(text) == len(data):
+        return start, end
+    # Bytes that begin a character, and the end of the text.
+    begins = np.append(np.flatnonzero((np.frombuffer(data, dtype=np.uint8) & 0xC0) != 0x80), len(data))
+    return begins[start], begins[end]
