@@ -100,8 +100,12 @@ def test_a_saved_file_is_read_as_it_was(tmp_path_factory, corpus, counting, trai
     assert loaded.special_ids == tokenizer.special_ids
     for text in [corpus, *texts]:
         for position in {0, tokenizer.n_merges // 2, tokenizer.n_merges}:
-            here, there = tokenizer.at(position).encode(text), loaded.at(position).encode(text)
-            assert there == here
+            here = tokenizer.at(position).encode(text)
+            if loaded.refuses_gaps and here.gaps:
+                with pytest.raises(FormatError, match="has no unknown token"):
+                    loaded.at(position).encode(text)
+            else:
+                assert loaded.at(position).encode(text) == here
     ids = tokenizer.encode(corpus).ids
     assert loaded.decode(ids) == tokenizer.decode(ids)
 
@@ -334,7 +338,10 @@ def check_damaged(path, data):
     if any("would give other ids" in note for note in loaded.notes):
         return
     for text in ("low lower<s>", "", "x low\n"):
-        encoding = loaded.encode(text)
+        try:
+            encoding = loaded.encode(text)
+        except FormatError:
+            continue
         if not encoding.gaps:
             assert library.encode(text).ids == encoding.ids
 
