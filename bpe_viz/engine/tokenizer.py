@@ -67,6 +67,7 @@ class Tokenizer:
         ids: NDArray[np.int64] | None = None,
         special_ids: dict[str, int] | None = None,
         name: str = "trained here",
+        specials_first: bool = False,
     ) -> None:
         """Put a tokenizer together.
 
@@ -76,6 +77,7 @@ class Tokenizer:
         position: how many merges apply; None: all
         ids: (symbols,) int64, the token id of each symbol; None: the symbol's own number
         special_ids: the ids of the unknown and the special tokens by text; None: they follow the merges
+        specials_first: they come before the base symbols instead, as the tokenizers library numbers them
         """
         self.symbols = symbols
         self.counting = counting
@@ -86,11 +88,13 @@ class Tokenizer:
         if not 0 <= self.position <= self.n_merges:
             raise IndexError(f"position {self.position} is outside 0 to {self.n_merges}")
         self._boundaries = boundaries
-        self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
         self.notes: tuple[str, ...] = ()
         self.refuses_gaps = False
         """A text with a character that the base lacks is refused: the file's own library would join its neighbours."""
-        self.special_ids = self._number_specials() if special_ids is None else special_ids
+        if special_ids is None:
+            ids, special_ids = self._number_with_specials(specials_first)
+        self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
+        self.special_ids = special_ids
         self._symbol_of_id: dict[int, int] | None = None
         self._quick: QuickIds | None = None
 
@@ -107,7 +111,8 @@ class Tokenizer:
             boundaries = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)))
         boundaries.ranks.follow(published)
         symbols = timeline.symbols_of(published)
-        return cls(symbols, boundaries, counting, timeline.options.unknown)
+        specials_first = timeline.options.rule == "huggingface"
+        return cls(symbols, boundaries, counting, timeline.options.unknown, specials_first=specials_first)
 
     @classmethod
     def from_merges(
@@ -315,24 +320,41 @@ class Tokenizer:
             self._symbol_of_id = {token: symbol for symbol, token in enumerate(self._ids.tolist())}
         return self._symbol_of_id.get(token_id)
 
-    def _number_specials(self) -> dict[str, int]:
-        """Number the unknown and the special tokens after the merges."""
-        texts = ([] if self.unknown is None else [self.unknown]) + list(self.counting.special_tokens)
-        wanted = {text.encode() for text in texts}
-        taken: dict[bytes, int] = {}
+    def _number_with_specials(self, specials_first: bool) -> tuple[NDArray[np.int64], dict[str, int]]:
+        """Number the symbols, and the unknown and the special tokens after or before them.
+
+        A special token that is an ordinary token too shares its id.
+        """
+        n_symbols = len(self.symbols)
+        unknown = () if self.unknown is None else (self.unknown,)
+        texts = list(dict.fromkeys((*unknown, *self.counting.special_tokens)))
+        shared = self._symbols_with(texts)
+        if specials_first:
+            special_ids = {text: number for number, text in enumerate(texts)}
+            is_shared = np.zeros(n_symbols, dtype=bool)
+            is_shared[list(shared.values())] = True
+            ids = len(texts) - 1 + np.cumsum(~is_shared)
+            for text, symbol in shared.items():
+                ids[symbol] = special_ids[text]
+        else:
+            ids = np.arange(n_symbols, dtype=np.int64)
+            own = [text for text in texts if text not in shared]
+            special_ids = {text: n_symbols + number for number, text in enumerate(own)} | shared
+        self.notes += tuple(
+            f"The special token {text!r} is also an ordinary token: both have id {special_ids[text]}."
+            for text in shared
+        )
+        return ids, special_ids
+
+    def _symbols_with(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return the symbols that have one of these texts."""
+        wanted = {text.encode(): text for text in texts}
+        found: dict[str, int] = {}
         for symbol in range(len(self.symbols)) if wanted else ():
-            if not self.symbols.ends_word(symbol) and self.symbols.content(symbol) in wanted:
-                taken[self.symbols.content(symbol)] = symbol
-        numbered: dict[str, int] = {}
-        for text in texts:
-            if text in numbered:
-                continue
-            if (shared := taken.get(text.encode())) is not None:
-                numbered[text] = shared
-                self.notes += (f"The special token {text!r} is also an ordinary token: both have id {shared}.",)
-            else:
-                numbered[text] = len(self.symbols) + sum(i >= len(self.symbols) for i in numbered.values())
-        return numbered
+            content = self.symbols.content(symbol)
+            if content in wanted and not self.symbols.ends_word(symbol):
+                found[wanted[content]] = symbol
+        return found
 
 
 def _count_invalid(run: list[bytes]) -> int:

@@ -66,6 +66,9 @@ class CorpusBar(QWidget):
         self._markers = self._radio_menu(self.end_of_word, MARKERS, "end_of_word")
         rules = {name: f"{name}: {rule.winner} wins" for name, rule in TIE_RULES.items()}
         self._rules = self._radio_menu(self.rule, rules, "rule")
+        for action in self._rules.values():
+            action.setToolTip(f"Decides as {TIE_RULES[str(action.data())].same_as}.")
+        self.rule.menu.setToolTipsVisible(True)
 
     def _radio_menu(self, button: ChoiceButton, titles: Mapping[str, str], field: str) -> dict[str, QAction]:
         group = QActionGroup(self)

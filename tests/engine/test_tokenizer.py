@@ -150,6 +150,23 @@ class TestSpecialTokens:
         assert "both have id" in tokenizer.notes[0]
         assert tokenizer.vocab_size == 256 + tokenizer.n_merges
 
+    def test_the_rule_of_tokenizers_numbers_special_tokens_first_and_bytes_by_their_letters(self):
+        tokenizer = train("low low<|end|>low a+b", self.counting, merges=3, rule="huggingface")
+        assert tokenizer.special_ids == {"<|end|>": 0, "<|end|>now": 1, "a+b": 2}
+        # "!" is the first printable byte, and a space is written with a letter beyond the printable ones.
+        assert tokenizer.encode("!").ids == [3]
+        assert tokenizer.token(3 + 256).rank == 0
+        ids = tokenizer.encode("low<|end|>now!").ids
+        assert tokenizer.decode(ids).text == "low<|end|>now!"
+        assert tokenizer.vocab_size == 3 + 256 + 3
+
+    def test_the_rule_of_tokenizers_lets_a_learned_token_keep_a_special_ones_id(self):
+        counting = CountingOptions(normalize=("lowercase",), special_tokens=("the",))
+        tokenizer = train("THE THE THE", counting, merges=5, rule="huggingface")
+        assert tokenizer.special_ids == {"the": 0}
+        assert tokenizer.token(0).content == b"the"
+        assert tokenizer.vocab_size == 256 + tokenizer.n_merges
+
 
 class TestDecoding:
     def test_unknown_and_negative_ids_are_marked_and_the_rest_is_kept(self):
