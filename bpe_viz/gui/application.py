@@ -11,6 +11,7 @@ from types import TracebackType
 from PySide6.QtCore import QLoggingCategory, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from bpe_viz.gui.collector import Collector
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.settings import Settings
 from bpe_viz.gui.window import Window
@@ -46,6 +47,8 @@ def make_application() -> QApplication:
     application = QApplication.instance()
     if not isinstance(application, QApplication):
         application = QApplication(["bpe-viz"])
+    if application.findChild(Collector) is None:
+        Collector(application)
     application.setApplicationName("bpe-viz")
     application.setStyle("Fusion")
     return application

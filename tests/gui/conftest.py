@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from functools import partialmethod
 
 # Before Qt is loaded; a run that wants a real screen sets it.
@@ -11,6 +13,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.gui.look import Look
@@ -47,6 +50,14 @@ def look(qtbot: QtBot) -> Look:
 def settings(tmp_path: Path, qtbot: QtBot) -> Settings:
     """Settings of their own file, never the user's."""
     return Settings(tmp_path / "settings.ini")
+
+
+@pytest.fixture(autouse=True)
+def collected_here(qapp: QApplication) -> Iterator[None]:
+    """Collect garbage in this thread alone, as the program does: a lane must not destroy a widget."""
+    gc.disable()
+    yield
+    gc.collect(1)
 
 
 @pytest.fixture(autouse=True)
