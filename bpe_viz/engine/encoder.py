@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
+from typing import Protocol
 
 import numpy as np
 import regex
@@ -233,11 +234,10 @@ def _slices(data: bytes | mmap.mmap) -> Iterator[bytes]:
         yield piece
 
 
-class _Worker:
+class _Worker(Protocol):
     """Encodes text without special tokens, and remembers; one thread uses it at a time."""
 
-    def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
-        raise NotImplementedError
+    def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids: ...
 
 
 class _PretokenWorker(_Worker):

@@ -703,6 +703,22 @@ def warm_up(state: State, start: int, end: int, length_left: int) -> int:
     return warmth
 
 
+def _move(state: State, was: int, place: int, new: int, weight: int, n_touched: int, n_fresh: int) -> int:
+    """Count the pair that a merge makes at a place instead of the pair that began at `was`.
+
+    n_touched, n_fresh: how many slots are touched and places found so far; returns the first anew
+    """
+    stamp, old = state.size[MERGES], state.cell[3 * was + 1]
+    n_touched = _touch(state, old, stamp, n_touched)
+    state.order.count[old] -= weight
+    n_touched = _touch(state, new, stamp, n_touched)
+    state.order.count[new] += weight
+    state.cell[3 * place + 1] = new
+    state.fresh_slot[n_fresh] = new
+    state.fresh_place[n_fresh] = place
+    return n_touched
+
+
 def merge_slot(state: State, slot: int) -> int:
     """Merge a pair everywhere, from left to right without overlap, and record it. Returns the occurrences looked at.
 
@@ -740,34 +756,17 @@ def merge_slot(state: State, slot: int) -> int:
         neighbour = cell[3 * (here - 1)]
         if neighbour != EMPTY:
             before = here - order.length[neighbour]
-            old = cell[3 * before + 1]
-            n_touched = _touch(state, old, stamp, n_touched)
-            order.count[old] -= weight
             if state.left_stamp[neighbour] != stamp:
                 state.left_stamp[neighbour] = stamp
                 state.left_slot[neighbour] = _new_slot(state, neighbour, made)
-            new = state.left_slot[neighbour]
-            n_touched = _touch(state, new, stamp, n_touched)
-            order.count[new] += weight
-            cell[3 * before + 1] = new
-            state.fresh_slot[n_fresh] = new
-            state.fresh_place[n_fresh] = before
+            n_touched = _move(state, before, before, state.left_slot[neighbour], weight, n_touched, n_fresh)
             n_fresh += 1
-
         neighbour = cell[3 * after]
         if neighbour != EMPTY:
-            old = cell[3 * right_part + 1]
-            n_touched = _touch(state, old, stamp, n_touched)
-            order.count[old] -= weight
             if state.right_stamp[neighbour] != stamp:
                 state.right_stamp[neighbour] = stamp
                 state.right_slot[neighbour] = _new_slot(state, made, neighbour)
-            new = state.right_slot[neighbour]
-            n_touched = _touch(state, new, stamp, n_touched)
-            order.count[new] += weight
-            cell[3 * here + 1] = new
-            state.fresh_slot[n_fresh] = new
-            state.fresh_place[n_fresh] = here
+            n_touched = _move(state, right_part, here, state.right_slot[neighbour], weight, n_touched, n_fresh)
             n_fresh += 1
         else:
             cell[3 * here + 1] = NO_SLOT
