@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_viz.engine import kernels_boundaries
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.merge_ranks import MergeSource, PairEntries
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
@@ -170,7 +171,7 @@ class BoundaryRanks(Generic[_Source]):
         heap = np.empty(3 * n, dtype=np.int64)
         arrays = (symbols.copy(), self._pair_table(), rank, made, right_of, left_of, heap)
         view = self._kernels.view(arrays)
-        self._kernels.module.remove_boundaries(view[0], GAP, self.ranks.n_base, *view[1:])
+        self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, self.ranks.n_base, *view[1:])
         return self._boundaries(pretoken, symbols, widths, rank, made)
 
     def _boundaries(
@@ -201,9 +202,9 @@ class BoundaryRanks(Generic[_Source]):
 
 
 def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
-    """Return pairs as a hash table for the kernels: see kernels.fill_pair_table."""
+    """Return pairs as a hash table for the kernels: see kernels_boundaries.fill_pair_table."""
     table = np.full(2 * (1 << (2 * len(entries.left)).bit_length()), -1, dtype=np.int64)
-    kernel_set.module.fill_pair_table(*kernel_set.view((table, *entries)))
+    kernel_set.of(kernels_boundaries).fill_pair_table(*kernel_set.view((table, *entries)))
     return table
 
 

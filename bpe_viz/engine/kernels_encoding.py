@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bpe_viz.engine.kernels import find_pair, remove_boundaries
+from bpe_viz.engine.kernels_boundaries import find_pair, remove_boundaries
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
@@ -54,7 +54,7 @@ class Merges(NamedTuple):
 
     symbol_of_byte: (256,) int32, base symbols
     pair_of_bases: (65536,) int32, the rank of each two base symbols, left * 256 + right, or NO_RANK
-    table: the pairs and their ranks, see kernels.fill_pair_table
+    table: the pairs and their ranks, see kernels_boundaries.fill_pair_table
     may_merge: (bits / 8,) uint8, a bit for each of as many hashes of pairs, a power of two: where it is not set no such
            pair is in the table. Most pairs do not merge, and this small array spares the way to the large one.
     ids: (symbols,) int32, token ids
@@ -89,7 +89,7 @@ class Cache(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one pre-token: of n bytes each but heap, which has 3 * n. As in kernels.remove_boundaries."""
+    """Room for one pre-token: of n bytes each but heap, which has 3 * n. As in kernels_boundaries.remove_boundaries."""
 
     symbol: Array
     rank: Array

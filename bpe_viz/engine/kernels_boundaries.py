@@ -1,0 +1,135 @@
+"""The hot loops of splitting a long pre-token: in which order its boundaries fall, and nothing else.
+
+Plain Python over flat arrays, run as it stands or compiled: see kernels.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
+Array = Any
+
+EMPTY = -1
+
+
+def find_pair(table: Array, left: int, right: int) -> int:
+    """Return the rank of a pair, -1 if it is no merge. table: see fill_pair_table."""
+    mask = len(table) // 2 - 1
+    key = left << 32 | right
+    slot = _hash(key) & mask
+    while table[2 * slot] != EMPTY:
+        if table[2 * slot] == key:
+            return table[2 * slot + 1]  # type: ignore[no-any-return]  # an int64
+        slot = (slot + 1) & mask
+    return -1
+
+
+def fill_pair_table(table: Array, left: Array, right: Array, rank: Array) -> None:
+    """Enter the merges into a hash table, in the order given; a pair that comes twice keeps its first rank.
+
+    table: (2 * size,) int64 filled with EMPTY, size a power of two above the number of merges: [key, rank] side by
+           side, so that one memory access brings both
+    left, right: (pairs,) int32; rank: (pairs,) int64
+    """
+    mask = len(table) // 2 - 1
+    for i in range(len(left)):
+        key = left[i] << 32 | right[i]
+        slot = _hash(key) & mask
+        while table[2 * slot] != EMPTY and table[2 * slot] != key:
+            slot = (slot + 1) & mask
+        if table[2 * slot] == EMPTY:
+            table[2 * slot] = key
+            table[2 * slot + 1] = rank[i]
+
+
+def _hash(key: int) -> int:
+    # Ids stay far below 2**31, so the sum stays below 2**63 and is the same in Python and in machine integers.
+    return ((key >> 32) * 0x9E3779B1 + (key & 0xFFFFFFFF) * 0x85EBCA77) >> 7
+
+
+def remove_boundaries(
+    symbols: Array,
+    gap: int,
+    n_base: int,
+    table: Array,
+    rank: Array,
+    made: Array,
+    right_of: Array,
+    left_of: Array,
+    heap: Array,
+) -> int:
+    """Merge the lowest rank present, leftmost first, again and again: see boundaries.merges_in_order.
+
+    symbols:  (n,) int32, base symbols, `gap` where there is none; afterwards the symbol of each token that stands, at
+              its first place
+    rank, made: (n,) int64, as in boundaries.Boundaries, get what removes the boundary before each symbol where
+              something does; made may be empty
+    right_of: (n,) int32, gets the first place of the token behind each token
+    left_of:  (n,) int32, scratch; heap: (3 * n,) int64, scratch, an offer is rank << 32 | start
+    Returns how many boundaries fell.
+    """
+    n = len(symbols)
+    used = 0
+    for start in range(n):
+        left_of[start] = start - 1
+        right_of[start] = start + 1
+    for start in range(n - 1):
+        used = _offer(symbols, gap, table, right_of, heap, used, start)
+    fallen = 0
+    highest = 0
+    while used > 0:
+        offer = heap[0]
+        used -= 1
+        heap[0] = heap[used]
+        _sift_down(heap, used)
+        lowest, start = offer >> 32, offer & 0xFFFFFFFF
+        end = right_of[start]
+        # An offer is stale when an earlier merge took one of its two symbols: then another pair, or none, is here.
+        if symbols[start] == gap or end >= n or find_pair(table, symbols[start], symbols[end]) != lowest:
+            continue
+        symbols[start] = n_base + lowest
+        symbols[end] = gap
+        highest = max(highest, lowest)
+        rank[end] = highest
+        if len(made) > 0:
+            made[end] = fallen << 32 | lowest
+        fallen += 1
+        after = right_of[end]
+        right_of[start] = after
+        if after < n:
+            left_of[after] = start
+        used = _offer(symbols, gap, table, right_of, heap, used, start)
+        if left_of[start] >= 0:
+            used = _offer(symbols, gap, table, right_of, heap, used, left_of[start])
+    return fallen
+
+
+def _offer(symbols: Array, gap: int, table: Array, right_of: Array, heap: Array, used: int, start: int) -> int:
+    end = right_of[start]
+    if end >= len(symbols) or symbols[start] == gap or symbols[end] == gap:
+        return used
+    lowest = find_pair(table, symbols[start], symbols[end])
+    if lowest < 0:
+        return used
+    i = used
+    heap[i] = lowest << 32 | start
+    while i > 0 and heap[(i - 1) // 2] > heap[i]:
+        parent = (i - 1) // 2
+        heap[i], heap[parent] = heap[parent], heap[i]
+        i = parent
+    return used + 1
+
+
+def _sift_down(heap: Array, used: int) -> None:
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= used:
+            return
+        if child + 1 < used and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[i] <= heap[child]:
+            return
+        heap[i], heap[child] = heap[child], heap[i]
+        i = child
