@@ -398,17 +398,18 @@ class TestWithoutARecord:
             trainer.timeline.changed_rows(0)
 
 
-@given(st.one_of(corpora, runs), options, st.integers(1, 4))
-def test_dropping_stale_places_changes_no_merge(words, chosen, every):
+@given(st.one_of(corpora, runs), options, st.integers(1, 4), st.booleans())
+def test_dropping_places_changes_no_merge(words, chosen, every, look_at_all):
     kept = trained(words, chosen)
     dropped = Trainer(count_words(words, "words").pretokens, chosen)
     while dropped.step() is not None:
         if dropped.frontier % every == 0:
-            kernels.drop_stale_places(dropped._view)
+            kernels.drop_places(dropped._view, look_at_all)
             arrays = dropped._arrays
             used = arrays.place[: arrays.size[kernels.PLACES]]
             slots = np.repeat(
                 np.arange(arrays.size[kernels.PAIRS]), np.diff(arrays.place_start[: arrays.size[kernels.PAIRS] + 1])
             )
-            assert (arrays.cell[3 * used + 1] == slots).all()
+            assert (arrays.order.count[slots] > 0).all()
+            assert not look_at_all or (arrays.cell[3 * used + 1] == slots).all()
     assert list(dropped.timeline.merges()) == list(kept.timeline.merges())
