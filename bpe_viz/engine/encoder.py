@@ -126,6 +126,8 @@ class Encoder:
                 pool.shutdown(cancel_futures=True)
 
     def _encode_piece(self, piece: bytes, cut: PieceCutter) -> Ids:
+        if self.tokenizer.normalizes_first and cut.looks_for_special:
+            self.tokenizer.check_special_tokens(piece.decode())
         worker = self._workers.get()
         try:
             found = []
@@ -148,6 +150,11 @@ class PieceCutter:
         longest_first = sorted({text.encode() for text in specials}, key=lambda text: (-len(text), text))
         self._reach = len(longest_first[0]) - 1 if longest_first else 0
         self._special = regex.compile(b"|".join(map(regex.escape, longest_first))) if longest_first else None
+
+    @property
+    def looks_for_special(self) -> bool:
+        """Whether there are special tokens to cut out."""
+        return self._special is not None
 
     def pieces(self, slices: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of all slices in pieces, none empty; a slice ends with a whole character."""

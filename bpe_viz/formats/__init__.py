@@ -50,7 +50,7 @@ class Format:
         Raises FormatError if it would change what the tokenizer does.
     holds_pretokenizer: a saved file tells how text is cut, and which tokens are special
     holds_ids: a saved file tells the ids of tokens
-    companions: the other files that save writes, beside the one that is named
+    companions: the other files that save writes beside the one that is named; raises FormatError for a wrong name
     check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
         known before training; None: any can
     """
@@ -125,18 +125,28 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) ->
     name: of the format; None: chosen by the file's name
     Raises FormatError if there is no such format or it cannot hold the tokenizer; then nothing is written.
     """
-    save = format_to_save(path, name).save
-    if save is None:
+    found = format_to_save(path, name)
+    if found.save is None:
         raise TypeError(f"{name} is chosen among formats that save")
-    return save(tokenizer, path)
+    _check_companions(found, path)
+    return found.save(tokenizer, path)
 
 
 def check_before_training(options: Options, path: Path, name: str | None = None) -> None:
     """Raise FormatError if a tokenizer trained with these options could not be saved to this file."""
-    check = format_to_save(path, name).check
-    if check is not None:
-        check(options)
+    found = format_to_save(path, name)
+    if found.check is not None:
+        found.check(options)
     check_writable(path, FormatError)
+    _check_companions(found, path)
+
+
+def _check_companions(found: Format, path: Path) -> None:
+    """Raise FormatError for another file that is there already, unless the one that was named is there too."""
+    for other in found.companions(path):
+        if other.exists() and not path.exists():
+            raise FormatError(f"{other} is there already, and would be written over.", "Choose another name or folder.")
+        check_writable(other, FormatError)
 
 
 def format_to_save(path: Path, name: str | None = None) -> Format:

@@ -1,4 +1,4 @@
-"""How tokenizer files are read: unpacked if they are gzip, whole, in bounded memory, with errors that name the place."""
+"""How tokenizer files are read: unpacked, whole, in bounded memory, with errors that name the place."""
 
 from __future__ import annotations
 
@@ -139,4 +139,3 @@ def shortened_json(value: object) -> str:
     """Return a value as JSON, the beginning of a long one."""
     written = json.dumps(value, ensure_ascii=False)
     return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"
-

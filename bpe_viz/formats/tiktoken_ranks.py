@@ -105,7 +105,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     return tokenizer
 
 
-def read_ranks(path: Path, data: bytes) -> dict[bytes, int]:
+def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
     """Return token -> rank. Raises FormatError that names the line; path: for errors only."""
     ranks: dict[bytes, int] = {}
     token_of: dict[int, bytes] = {}
@@ -136,7 +136,7 @@ def read_ranks(path: Path, data: bytes) -> dict[bytes, int]:
     return ranks
 
 
-def _damaged(path: Path, number: int, line: bytes, what: str) -> FormatError:
+def _damaged(path: Path | str, number: int, line: bytes, what: str) -> FormatError:
     shown = line[:_SHOWN].decode("utf-8", "backslashreplace") + ("…" if len(line) > _SHOWN else "")
     return FormatError(f"{path}, line {number} {what}: {shown!r}.", AGAIN)
 
