@@ -138,10 +138,11 @@ def _base_vocabulary(
             "Get the whole vocabulary.",
         )
     texts = [text for text in vocabulary if text != unknown]
-    marked = {part for merge in written.merges for part in (merge.left, merge.right) if _is_marked(part)}
+    made = {merge.left + merge.right for merge in written.merges}
+    marked = [text for text in texts if _is_marked(text) and text not in made]
     letters = [(text, text.encode(), False) for text in texts if len(text) == 1]
     if marked:
-        letters += [(text, text[0].encode(), True) for text in texts if _is_marked(text)]
+        letters += [(text, text[0].encode(), True) for text in marked]
     # As a training numbers them.
     letters.sort(key=lambda letter: (letter[0].encode(), letter[2]))
     return _base(letters, "characters", "glued" if marked else "none")
