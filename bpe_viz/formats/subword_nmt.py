@@ -108,6 +108,8 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     """
     base = tokenizer.base
     _check(base.base, base.end_of_word, tokenizer.counting, tokenizer.unknown)
+    if not tokenizer.position:
+        raise FormatError("There is no merge, and subword-nmt reads no codes without one.", "Save as .json.")
     written = _written_symbols(tokenizer)
     pairs = tokenizer.pairs[: tokenizer.position]
     lines = [f"{HEADER} {'0.1' if base.end_of_word == 'separate' else '0.2'}"]
