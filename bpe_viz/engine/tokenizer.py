@@ -254,10 +254,10 @@ class Tokenizer:
         """Raise FormatError if normalizing makes or unmakes a special token: the library looks for it afterwards."""
         forms, specials = self.counting.normalize, self.counting.special_tokens
         here = [
-            stretch if is_special else normalize(stretch, forms)
+            (stretch if is_special else normalize(stretch, forms), is_special)
             for stretch, is_special in cut_special_tokens(text, specials)
         ]
-        there = [stretch for stretch, _ in cut_special_tokens(normalize(text, forms), specials)]
+        there = [(stretch, is_special) for stretch, is_special in cut_special_tokens(normalize(text, forms), specials)]
         if here != there:
             raise FormatError(
                 f"Normalizing this text ({', '.join(forms)}) makes or unmakes the text of a special token, which the "

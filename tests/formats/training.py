@@ -9,7 +9,7 @@ from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions
-from bpe_viz.errors import CorpusError
+from bpe_viz.errors import CorpusError, PatternError
 
 LETTERS = [*"aabbcé字😀ßΣ1２'.,_-/<w>Ġ#", " ", " ", "\n", "\r", "\t", "\0", "\u0301", "\u00a0", "\u2028", "\x85"]
 TEXTS = st.text(st.sampled_from(LETTERS), max_size=40)
@@ -20,7 +20,7 @@ def trained(text: str, counting: CountingOptions, training: TrainingOptions) -> 
     """Train on a text; a text without a pre-token is no example."""
     try:
         corpus = count_text(text, counting)
-    except CorpusError:
+    except (CorpusError, PatternError):
         assume(False)
         raise
     trainer = Trainer(corpus.pretokens, training, len(set(counting.special_tokens)))
