@@ -37,21 +37,16 @@ def command(corpus: tuple[str, ...], output: Path, threads: int | None, **values
     from bpe_viz.cli.training import kernels_to_count
     from bpe_viz.engine.corpus import count_paths
     from bpe_viz.engine.pretokenize import pretokenizer_for
-    from bpe_viz.engine.word_tables import check_table_name, table_content
-    from bpe_viz.errors import CorpusError
-    from bpe_viz.whole_file import check_writable, whole_file
+    from bpe_viz.formats.word_counts import check_table, save_word_counts
 
-    check_table_name(output)
+    check_table(output)
     refuse_same_files(corpus, {"-o": output})
     counting = counting_of(values)
     # What is wrong is said before a long corpus is read.
     pretokenizer_for(counting)
-    check_writable(output, CorpusError)
     with ProgressLine() as progress:
         kernel_set = kernels_to_count(corpus, counting)
         counted = count_paths(corpus, counting, progress.report, kernel_set=kernel_set, threads=threads)
-    with whole_file(output, CorpusError) as file:
-        for part in table_content(counted.pretokens, output):
-            file.write(part)
+    save_word_counts(counted.pretokens, output)
     say_all(counted.notes)
     say(f"{output}: {len(counted.pretokens):,} distinct pre-tokens, {counted.n_pretokens:,} in all.")
