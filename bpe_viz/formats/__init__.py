@@ -129,7 +129,10 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) ->
     if found.save is None:
         raise TypeError(f"{name} is chosen among formats that save")
     _check_companions(found, path)
-    return found.save(tokenizer, path)
+    notes = found.save(tokenizer, path)
+    if tokenizer.normalizes_first:
+        notes += ("Special tokens are looked for before text is normalized; where this comes from it is afterwards.",)
+    return notes
 
 
 def check_before_training(options: Options, path: Path, name: str | None = None) -> None:

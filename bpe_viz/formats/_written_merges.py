@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bpe_viz.engine.symbols import BaseVocabulary
+from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._reading import damaged, lines_of, shortened_line, without_bom
@@ -171,6 +172,18 @@ def in_symbols(
             f"{len(repeated):,}, first on line {repeated[0]}."
         )
     return MergesInSymbols(pairs, texts, tuple(notes))
+
+
+def check_same_token(tokenizer: Tokenizer, text: str, one: int, other: int) -> None:
+    """Raise FormatError unless two symbols that are written alike may be one token in a file.
+
+    They may if they have one id and no merge goes on from either.
+    """
+    is_one = tokenizer.id_of(one) == tokenizer.id_of(other)
+    if not is_one or any({one, other} & set(pair) for pair in tokenizer.pairs[: tokenizer.position]):
+        raise FormatError(
+            f"Two merges make the token {text!r}, which is one token in such a file and two here.", "Save as .json."
+        )
 
 
 def _without_repeated(merges: Sequence[WrittenMerge], which: str) -> tuple[list[WrittenMerge], list[int]]:

@@ -25,7 +25,14 @@ from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerCla
 from bpe_viz.formats._reading import read_whole, shortened_line
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
 from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, written_symbols
-from bpe_viz.formats._written_merges import HEADER, MergesInSymbols, WrittenList, in_symbols, read_merges
+from bpe_viz.formats._written_merges import (
+    HEADER,
+    MergesInSymbols,
+    WrittenList,
+    check_same_token,
+    in_symbols,
+    read_merges,
+)
 from bpe_viz.whole_file import whole_file
 
 MARKER = "</w>"
@@ -289,13 +296,11 @@ def _check_lines(base: str, lines: list[str]) -> None:
 
 
 def _vocabulary_to_write(tokenizer: Tokenizer, texts: list[str]) -> dict[str, int]:
-    vocabulary: dict[str, int] = {}
+    symbol_of: dict[str, int] = {}
     for symbol, text in enumerate(texts):
-        if text in vocabulary:
-            raise FormatError(
-                f"The token {text!r} comes twice, with the ids {vocabulary[text]} and {tokenizer.id_of(symbol)}.", _JSON
-            )
-        vocabulary[text] = tokenizer.id_of(symbol)
+        if symbol_of.setdefault(text, symbol) != symbol:
+            check_same_token(tokenizer, text, symbol_of[text], symbol)
+    vocabulary = {text: tokenizer.id_of(symbol) for text, symbol in symbol_of.items()}
     for text, number in tokenizer.special_ids.items():
         if vocabulary.setdefault(text, number) != number:
             raise FormatError(

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
@@ -22,6 +24,7 @@ from bpe_viz.formats._written_merges import (
     HEADER,
     WrittenList,
     WrittenMerge,
+    check_same_token,
     in_symbols,
     looks_like_merges,
     read_merges,
@@ -33,7 +36,7 @@ WORDS = r"[^ \r\n]+"
 """What the library takes as words: what stands between spaces and line ends."""
 
 _VERSION = re.compile(r"#version: *0\.([12])(\.0+)*\s*")
-_CASE = "Save as .json."
+_JSON = "Save as .json."
 
 
 def detect(path: Path, head: bytes) -> bool:
@@ -52,7 +55,10 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     base_texts = [base.label(symbol).decode() for symbol in range(len(base))]
     merges = in_symbols(written, base, base_texts, "first")
     counting = given or CountingOptions(pattern=WORDS)
-    tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, special_ids={}, name=path.name)
+    # A token that two merges make is one token.
+    number_of: dict[str, int] = {}
+    ids = np.array([number_of.setdefault(text, number) for number, text in enumerate(merges.texts)], dtype=np.int64)
+    tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, ids=ids, special_ids={}, name=path.name)
     tokenizer.notes = (*_notes(path, end_of_word, given), *merges.notes)
     return tokenizer
 
@@ -115,7 +121,7 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     lines = [f"{HEADER} {'0.1' if base.end_of_word == 'separate' else '0.2'}"]
     lines += [f"{written[left]} {written[right]}" for left, right in pairs]
     if len(set(lines)) < len(lines):
-        raise FormatError("Two merges join the same pair, and codes take the first alone.", _CASE)
+        raise FormatError("Two merges join the same pair, and codes take the first alone.", _JSON)
     data = "".join(f"{line}\n" for line in lines).encode()
     with whole_file(path, FormatError) as file:
         file.write(data)
@@ -135,9 +141,9 @@ def _check(base: str, end_of_word: str, counting: CountingOptions, unknown: str 
             "Train with --base characters --end-of-word glued, or save as .json.",
         )
     if counting.normalize:
-        raise FormatError("Codes of subword-nmt cannot say that text is normalized first.", _CASE)
+        raise FormatError("Codes of subword-nmt cannot say that text is normalized first.", _JSON)
     if unknown is not None:
-        raise FormatError("Codes of subword-nmt have no unknown token: unknown letters stay as they are.", _CASE)
+        raise FormatError("Codes of subword-nmt have no unknown token: unknown letters stay as they are.", _JSON)
 
 
 def _written_symbols(tokenizer: Tokenizer) -> list[str]:
@@ -146,17 +152,16 @@ def _written_symbols(tokenizer: Tokenizer) -> list[str]:
     used = {symbol for pair in tokenizer.pairs[: tokenizer.position] for symbol in pair}
     used |= set(range(len(base), len(base) + tokenizer.position))
     written = [""] * len(symbols)
-    made: set[str] = set()
+    symbol_of: dict[str, int] = {}
     for symbol in sorted(used):
         text = symbols.content(symbol).decode()
         if found := next((letter for letter in " \r\n" if letter in text), None):
-            raise FormatError(f"The token {text!r} holds {found!r}, which parts tokens or lines in the file.", _CASE)
+            raise FormatError(f"The token {text!r} holds {found!r}, which parts tokens or lines in the file.", _JSON)
         if not symbols.ends_word(symbol) and text.endswith(MARKER):
-            raise FormatError(f"The token {text!r} ends like the end-of-word marker {MARKER}.", _CASE)
+            raise FormatError(f"The token {text!r} ends like the end-of-word marker {MARKER}.", _JSON)
         text += MARKER if symbols.ends_word(symbol) else ""
-        if text in made:
-            raise FormatError(f"Two merges make the token {text!r}, which is one token to subword-nmt.", _CASE)
-        made.add(text)
+        if symbol_of.setdefault(text, symbol) != symbol:
+            check_same_token(tokenizer, text, symbol_of[text], symbol)
         written[symbol] = text
     return written
 

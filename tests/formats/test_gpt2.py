@@ -161,6 +161,21 @@ def test_shared_and_missing_ids_are_kept_and_said(tmp_path):
     assert any("share an id with another" in note for note in loaded.notes)
 
 
+def test_a_token_that_two_merges_make_is_one_token(shared, tmp_path, case):
+    # TR-36, as the two files hold it.
+    expected = case("TR-36")["expected"]
+    vocabulary = {"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4, "abc": 5}
+    path = write(tmp_path, vocabulary, "#version: 0.2\na b\nb c\nab c\na bc\n")
+    loaded = load_tokenizer(path, GIVEN)
+    assert loaded.n_merges == expected["merges"]
+    assert [token.content.decode() for token in loaded.encode("abc").tokens] == expected["encode_abc"]
+    assert loaded.encode("abc").ids == [5]
+    (tmp_path / "again").mkdir()
+    save_tokenizer(loaded, tmp_path / "again" / "merges.txt")
+    assert (tmp_path / "again" / "merges.txt").read_bytes() == path.read_bytes()
+    assert json.loads((tmp_path / "again" / "vocab.json").read_bytes()) == vocabulary
+
+
 def test_a_header_stands_on_the_first_line_only(tmp_path):
     vocabulary = {letter: number for number, letter in enumerate("#:abcdeinorsv 0.2")}
     word = ""
@@ -194,6 +209,11 @@ def test_clip_is_read_from_either_kind_of_file(clip_model, shared, tmp_path):
             loaded.encode("a <|STARTOFTEXT|>")
         assert any("around a text; here they are left out" in note for note in loaded.notes)
     assert any("ftfy" in note for note in load_tokenizer(simple).notes)
+    notes = save_tokenizer(load_tokenizer(simple), tmp_path / "clip.json")
+    assert "looked for before text is normalized" in notes[-1]
+    again = load_tokenizer(tmp_path / "clip.json")
+    for text, ids in kitoken_cases(shared, "tokenizers/small_tokens_clip_base.txt"):
+        assert again.encode(text).ids == ids, text
 
 
 def test_clip_decodes_as_its_library(clip_model, shared, tmp_path):
@@ -409,7 +429,7 @@ def test_what_the_two_files_cannot_hold_is_refused(tmp_path):
     base = trained("abc", CountingOptions(), TrainingOptions(merges=0)).base
     a, b, c = b"abc"
     twice = Tokenizer.from_merges(base, [Pair(a, b), Pair(b, c), Pair(256, c), Pair(a, 257)], CountingOptions())
-    with pytest.raises(FormatError, match="comes twice"):
+    with pytest.raises(FormatError, match="Two merges make the token 'abc'"):
         save_tokenizer(twice, path)
     special = trained("low", CountingOptions(special_tokens=("Ġ",)), TrainingOptions(merges=0))
     with pytest.raises(FormatError, match="written like the ordinary token"):

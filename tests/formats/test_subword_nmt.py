@@ -77,6 +77,15 @@ def test_versions(tmp_path):
                 assert as_library_writes(loaded, text) == library.segment(text), (codes, text)
 
 
+def test_a_token_that_two_merges_make_is_one_token(tmp_path):
+    path = write(tmp_path, "#version: 0.2\nb c\na b\na bc\nab c\n")
+    loaded = load_tokenizer(path)
+    assert len({tuple(loaded.encode(text).ids[:1]) for text in ("abcx", "abcabcx")}) == 1
+    assert loaded.id_of(len(loaded.base) + 2) == loaded.id_of(len(loaded.base) + 3)
+    save_tokenizer(loaded, tmp_path / "again.codes")
+    assert (tmp_path / "again.codes").read_bytes() == path.read_bytes()
+
+
 def test_the_two_versions_split_differently(tmp_path):
     old = load_tokenizer(write(tmp_path, "#version: 0.1\nb </w>\na b\n"))
     new = load_tokenizer(write(tmp_path, "#version: 0.2\na b\nb a\n"))
