@@ -67,7 +67,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     settings = read_settings(files.merges.parent)
     name, kind, specials = PUBLISHED.get(_fingerprint(vocabulary, written), ("", None, ()))
     settings.tokens |= {text: vocabulary[text] for text in specials}
-    kind = kind or CLASSES.get(settings.class_name)
+    # A class of the library takes a tokenizer.json that is there before these two files, and may cut otherwise then.
+    if kind is None and not _whole_beside(files).is_file():
+        kind = CLASSES.get(settings.class_name)
     counting, normalizes_first = _counting(path, files, settings, kind, given)
     special_ids = settings.ids(files.merges.parent, vocabulary)
     unknown = settings.unknown
@@ -115,14 +117,22 @@ def _counting(
         counting = CountingOptions(kind.pretokenizer, kind.pattern, kind.normalize, specials)
         return counting, bool(kind.normalize) and bool(settings.normalized)
     if given is None:
-        said = f", and bpe_viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
-        beside = files.merges.with_name("tokenizer.json")
-        instead = f" Or open {beside.name} beside it." if beside.is_file() else ""
+        beside = _whole_beside(files)
+        if beside.is_file():
+            said, instead = f", while {beside.name} beside it does", f"Open {beside.name}, or give"
+        else:
+            said = f", and bpe_viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
+            instead = "Give"
         raise PretokenizerNeeded(
             f"{path} holds a vocabulary and merges, and does not say how text is cut{said}.",
-            f"Give --pretokenizer or --pattern.{instead}",
+            f"{instead} --pretokenizer or --pattern.",
         )
     return CountingOptions(given.pretokenizer, given.pattern, given.normalize, specials), False
+
+
+def _whole_beside(files: Files) -> Path:
+    """Return where a tokenizer.json would stand, which says everything."""
+    return files.merges.with_name("tokenizer.json")
 
 
 def _base_vocabulary(

@@ -240,9 +240,16 @@ def test_classes_say_how_text_is_cut(tmp_path):
     with pytest.raises(PretokenizerNeeded, match="does not know how a MyTokenizer cuts it"):
         load_tokenizer(path)
     assert load_tokenizer(path, GIVEN).special_ids == {"<|im_end|>": 257}
+    config["tokenizer_class"] = "GPT2Tokenizer"
+    write(tmp_path, vocabulary, "a b\n", tokenizer_config=config)
+    assert load_tokenizer(path).counting.pretokenizer == "gpt2"
+    # The library would take this one, which may cut otherwise.
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(PretokenizerNeeded, match=r"Or open tokenizer\.json beside it"):
+    with pytest.raises(
+        PretokenizerNeeded, match=r"while tokenizer\.json beside it does\. Open tokenizer\.json, or give"
+    ):
         load_tokenizer(path)
+    assert load_tokenizer(path, GIVEN).encode("ab").ids == [256]
 
 
 def test_special_tokens_come_from_every_file_beside_it(tmp_path):
