@@ -117,7 +117,9 @@ class Encoder:
         """Yield (bytes, ids) of each piece in order; at most two pieces a thread are under way."""
         specials = self.tokenizer.counting.special_tokens if allow_special else ()
         cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize)
-        pieces = cut.pieces(slices)
+        # Where normalizing could make a special token with a blank in it, no blank is a place to cut.
+        is_whole = self.tokenizer.normalizes_first and any(text.split() != [text] for text in specials)
+        pieces = filter(None, [b"".join(slices)]) if is_whole else cut.pieces(slices)
         if self._threads == 1:
             for piece in pieces:
                 yield len(piece), self._encode_piece(piece, cut)

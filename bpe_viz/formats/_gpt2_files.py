@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._reading import (
+    HEAD_BYTES,
     lines_of,
     parse_numbers,
     plain_path,
@@ -160,7 +161,7 @@ def _fits(tokens: set[str], head: bytes) -> bool:
 
 def _first_merges(head: bytes) -> list[tuple[str, str]]:
     lines = without_bom(head).decode(errors="ignore").split("\n")
-    if len(head) >= 4096:
+    if len(head) >= HEAD_BYTES:
         lines.pop()  # it may be cut
     fields = [line.removesuffix("\r").split(" ") for i, line in enumerate(lines) if i > 0 or not is_header(line)]
     return [(parts[0], parts[1]) for parts in fields if len(parts) == 2 and all(parts)]

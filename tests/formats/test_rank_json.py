@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_viz.engine import encoder
 from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
@@ -79,6 +81,17 @@ def test_normalizing_into_or_out_of_a_special_token_is_refused(claude, text):
         with pytest.raises(FormatError, match="makes or unmakes the text of a special token"):
             encode(text)
     assert claude.encode(text, "text").ids
+
+
+def test_no_piece_hides_a_special_token_that_normalizing_makes(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoder, "PIECE_BYTES", 4)
+    loaded = load_tokenizer(write(tmp_path, document([], special_tokens={"<a b>": 0})))
+    loaded.counting = replace(loaded.counting, normalize=("NFKC",))
+    loaded.normalizes_first = True
+    assert Encoder(loaded).encode_bytes(b"x <a b> y").tolist() == loaded.encode("x <a b> y").ids
+    assert Encoder(loaded).encode_bytes(b"").tolist() == []
+    with pytest.raises(FormatError, match="makes or unmakes"):
+        Encoder(loaded).encode_bytes("x ＜a b＞ y".encode())
 
 
 @given(TOKENS, st.text("ab c<s>", max_size=30))
