@@ -201,7 +201,7 @@ def _without_repeated(merges: Sequence[WrittenMerge], which: str) -> tuple[list[
 
 def _refuse_going_on(path: Path, merges: Iterable[WrittenMerge], made_twice: dict[str, int]) -> None:
     """Refuse to go on from a token that two merges make: one token in the file, two symbols here."""
-    for number, left, right in merges:
+    for number, left, right in merges if made_twice else ():
         for part in {left, right} & made_twice.keys():
             raise FormatError(
                 f"{path}, line {number} goes on from {shortened_line(part)}, which line {made_twice[part]} makes a "

@@ -19,6 +19,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format
+from bpe_viz.formats._gpt2_files import is_one_of_the_two
 from bpe_viz.formats._reading import damaged, read_whole
 from bpe_viz.formats._written_merges import (
     HEADER,
@@ -40,8 +41,8 @@ _JSON = "Save as .json."
 
 
 def detect(path: Path, head: bytes) -> bool:
-    """Tell whether a file begins as a list of merges; GPT-2's, with a vocabulary beside it, is asked first."""
-    return looks_like_merges(head)
+    """Tell whether a file begins as a list of merges that is not GPT-2's, with a vocabulary beside it."""
+    return looks_like_merges(head) and not is_one_of_the_two(path, head)
 
 
 def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:

@@ -17,6 +17,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions
 from bpe_viz.errors import BpeVizError, FormatError
 from bpe_viz.formats import detect_format, formats, load_tokenizer, save_tokenizer
+from bpe_viz.formats._reading import plain_path, read_head
 from tests.formats.ranks import BYTES, b64
 from tests.formats.training import trained
 
@@ -251,13 +252,17 @@ def check_result(tokenizer: Tokenizer) -> None:
             assert token.content in contents[token.id]
 
 
-def test_every_format_is_among_the_samples(samples, tmp_path):
+def test_each_sample_is_of_one_format_and_each_format_has_a_sample(samples, tmp_path):
     read = set()
     for sample in samples.values():
         for other, data in {**sample.beside, sample.name: sample.data}.items():
             (tmp_path / other).write_bytes(data)
         if not sample.name.endswith("config.json"):
-            read.add(detect_format(tmp_path / sample.name).name)
+            path = tmp_path / sample.name
+            head = read_head(path)
+            (only,) = [one.name for one in formats() if one.detect(plain_path(path), head)]
+            assert detect_format(path).name == only
+            read.add(only)
         for file in tmp_path.iterdir():
             file.unlink()
     assert read == {one.name for one in formats()}
