@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import gzip
 import json
 import zlib
@@ -106,6 +107,16 @@ def damaged(path: Path, number: int, line: str, what: str, remedy: str = AGAIN) 
 def shortened_line(line: str) -> str:
     """Return a line in quotation marks, the beginning of a long one."""
     return repr(line if len(line) <= _SHOWN else line[:_SHOWN] + "…")
+
+
+def from_base64(written: bytes) -> bytes:
+    """Return what base64 writes just so; b"" if it is not base64, or not in the one way to write it."""
+    try:
+        content = binascii.a2b_base64(written, strict_mode=True)
+    except binascii.Error:
+        return b""
+    # The other way round too: bits that base64 leaves over would be a second way to write it.
+    return content if binascii.b2a_base64(content, newline=False) == written else b""
 
 
 def parse_json(path: Path, data: bytes, shape: type[_Value], title: str) -> _Value:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import binascii
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._patterns import counting_for, read_tiktoken_pattern
-from bpe_viz.formats._reading import AGAIN, LARGEST_ID, parse_json, read_whole, shortened_line, without_bom
+from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, parse_json, read_whole, shortened_line, without_bom
 from bpe_viz.formats.tiktoken_ranks import read_ranks
 
 _KEYS = (b'"bpe_ranks"', b'"pat_str"', b'"explicit_n_vocab"')
@@ -83,7 +82,9 @@ def _ranks(path: Path, written: str) -> dict[bytes, int]:
         if sign != "!" or not (offset.isascii() and offset.isdigit()) or len(offset) > len(str(LARGEST_ID)):
             raise FormatError(f"{place} does not begin with ! and an offset: {shortened_line(line)}.", AGAIN)
         for rank, text in enumerate(tokens.split(" "), start=int(offset)):
-            token = _token(place, text)
+            token = from_base64(text.encode())
+            if not token:
+                raise FormatError(f"{place} holds {shortened_line(text)}, which is no token in base64.", AGAIN)
             if token in ranks:
                 raise FormatError(f"{place} lists the token {token!r} again, which has rank {ranks[token]}.", AGAIN)
             if rank > LARGEST_ID or rank in taken:
@@ -91,17 +92,6 @@ def _ranks(path: Path, written: str) -> dict[bytes, int]:
             ranks[token] = rank
             taken.add(rank)
     return ranks
-
-
-def _token(place: str, text: str) -> bytes:
-    try:
-        token = binascii.a2b_base64(text.encode(), strict_mode=True)
-    except binascii.Error:
-        token = b""
-    # The other way round too: bits that base64 leaves over would be a second way to write a token.
-    if not token or binascii.b2a_base64(token, newline=False) != text.encode():
-        raise FormatError(f"{place} holds {shortened_line(text)}, which is no token in base64.", AGAIN)
-    return token
 
 
 def _notes(path: Path, file: _File, n_ranks: int, forms: tuple[str, ...]) -> Iterator[str]:

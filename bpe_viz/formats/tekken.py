@@ -5,7 +5,6 @@ Source: mistralai/mistral-common, tokens/tokenizers/tekken.py.
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +16,7 @@ from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._patterns import counting_for, read_tiktoken_pattern
-from bpe_viz.formats._reading import AGAIN, LARGEST_ID, parse_json, read_whole, shortened_line, without_bom
+from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, parse_json, read_whole, shortened_line, without_bom
 
 _Number = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_ID)]
 _MOST_SPECIAL = 1 << 20
@@ -90,11 +89,8 @@ def _ranks(path: Path, entries: list[_Entry], n_special: int) -> dict[bytes, int
         place = f"{path}: vocab[{number}]"
         if entry.rank != number:
             raise FormatError(f"{place} has the rank {entry.rank}: entries do not stand in order.", AGAIN)
-        try:
-            token = binascii.a2b_base64(entry.token_bytes.encode(), strict_mode=True)
-        except binascii.Error:
-            token = b""
-        if not token or binascii.b2a_base64(token, newline=False) != entry.token_bytes.encode():
+        token = from_base64(entry.token_bytes.encode())
+        if not token:
             raise FormatError(
                 f"{place}.token_bytes is {shortened_line(entry.token_bytes)}, which is no token in base64.", AGAIN
             )

@@ -18,7 +18,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
-from bpe_viz.formats._reading import AGAIN, LARGEST_ID, read_whole, without_bom
+from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
 from bpe_viz.whole_file import whole_file
 
 SUFFIX = ".tiktoken"
@@ -114,12 +114,8 @@ def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
         if not line:
             continue
         written, _, rank_written = line.partition(b" ")
-        try:
-            token = binascii.a2b_base64(written, strict_mode=True)
-        except binascii.Error:
-            token = b""
-        # The other way round too: bits that base64 leaves over would be a second way to write a token.
-        if not token or binascii.b2a_base64(token, newline=False) != written:
+        token = from_base64(written)
+        if not token:
             raise _damaged(path, number, line, "does not begin with a token in base64")
         # int() would also take "1_0", "-1" and blanks.
         if not rank_written.isdigit():
