@@ -7,6 +7,7 @@ grow one after the other, that came to half as much again as was in use.
 from __future__ import annotations
 
 import mmap
+import sys
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,7 @@ def zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
     n_bytes = size * np.dtype(dtype).itemsize
     if n_bytes < _OWN_MEMORY_FROM:
         return np.zeros(size, dtype=dtype)
-    memory = mmap.mmap(-1, n_bytes)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        memory.madvise(mmap.MADV_HUGEPAGE)  # 512 times fewer pages to take
-    return np.frombuffer(memory, dtype=dtype)
+    return np.frombuffer(_own_memory(n_bytes), dtype=dtype)
 
 
 def longer(array: NDArray[Any], size: int, used: int | None = None) -> NDArray[Any]:
@@ -32,3 +30,12 @@ def longer(array: NDArray[Any], size: int, used: int | None = None) -> NDArray[A
     kept = len(array) if used is None else used
     made[:kept] = array[:kept]
     return made
+
+
+def _own_memory(n_bytes: int) -> mmap.mmap:
+    if sys.platform == "win32":
+        return mmap.mmap(-1, n_bytes)
+    memory = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if sys.platform == "linux":
+        memory.madvise(mmap.MADV_HUGEPAGE)  # 512 times fewer pages to take
+    return memory

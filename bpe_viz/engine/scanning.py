@@ -173,7 +173,7 @@ def _empty_table(room: int) -> Table:
 
 def _entries_for(pretokens: int) -> int:
     """Three quarters full at most, and never full."""
-    return 2 ** max(pretokens, pretokens * 4 // 3 - 1).bit_length()
+    return 1 << max(pretokens, pretokens * 4 // 3 - 1).bit_length()
 
 
 class ScanningTally:
