@@ -148,8 +148,9 @@ class BoundaryRanks(Generic[_Source]):
         symbols, widths = self.base.start(pretoken)
         fallen, made = [STANDS] * len(symbols), [-1] * len(symbols)
         highest = -1
+        turns = self.ranks.turns
         for number, (_, boundary, rank) in enumerate(merges_in_order(symbols, self.ranks)):
-            highest = max(highest, rank)
+            highest = max(highest, rank if turns is None else turns[rank])
             fallen[boundary] = highest
             made[boundary] = number << 32 | rank
         return self._boundaries(
@@ -168,7 +169,8 @@ class BoundaryRanks(Generic[_Source]):
         made = np.full(0 if self.ranks.ascends else n, -1, dtype=np.int64)
         right_of, left_of = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         heap = np.empty(3 * n, dtype=np.int64)
-        arrays = (symbols.copy(), self.ranks.makes(), self._pair_table(), rank, made, right_of, left_of, heap)
+        turns = np.array(self.ranks.turns or (), dtype=np.int64)
+        arrays = (symbols.copy(), self.ranks.makes(), turns, self._pair_table(), rank, made, right_of, left_of, heap)
         view = self._kernels.view(arrays)
         self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, *view[1:])
         return self._boundaries(pretoken, symbols, widths, rank, made)
@@ -210,15 +212,16 @@ def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
 def split_symbols(symbols: Sequence[int], ranks: MergeSource, position: int) -> list[int]:
     """Return what base symbols become after `position` merges."""
     now: list[int | None] = list(symbols)
+    turns = ranks.turns
     for start, boundary, rank in merges_in_order(symbols, ranks):
-        if rank >= position:
+        if (rank if turns is None else turns[rank]) >= position:
             break
         now[start], now[boundary] = ranks.n_base + rank, None
     return [symbol for symbol in now if symbol is not None]
 
 
 def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[int, int, int]]:
-    """Merge the lowest rank present, leftmost first, again and again.
+    """Merge the lowest rank present, leftmost first, again and again; ranks of one turn are alike.
 
     Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol
     before which a boundary fell, and the rank. n log n steps for n symbols.
@@ -227,20 +230,22 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
     symbol = list(symbols)
     left_of = list(range(-1, n - 1))
     right_of = list(range(1, n + 1))
-    waiting: list[tuple[int, int, int, int]] = []
+    waiting: list[tuple[int, int, int, int, int]] = []
+    turns = ranks.turns
 
     def offer(start: int) -> None:
         end = right_of[start]
         if end < n and symbol[start] != GAP and symbol[end] != GAP:
             rank = ranks.of(symbol[start], symbol[end])
             if rank is not None:
-                heapq.heappush(waiting, (rank, start, symbol[start], symbol[end]))
+                turn = rank if turns is None else turns[rank]
+                heapq.heappush(waiting, (turn, start, symbol[start], symbol[end], rank))
 
     for start in range(n - 1):
         offer(start)
     done: list[tuple[int, int, int]] = []
     while waiting:
-        rank, start, left, right = heapq.heappop(waiting)
+        _, start, left, right, rank = heapq.heappop(waiting)
         boundary = right_of[start]
         if symbol[start] != left or boundary >= n or symbol[boundary] != right:
             continue  # an earlier merge took one of the two

@@ -91,7 +91,7 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: bytes) -> Explanation:
     standing = list(range(len(symbol)))
     merges: list[AppliedMerge] = []
     for start, boundary, rank in merges_in_order(first, ranks):
-        if rank >= position:
+        if (rank if ranks.turns is None else ranks.turns[rank]) >= position:
             break
         left, right = symbol[start], symbol[boundary]
         symbol[start] = ranks.n_base + rank

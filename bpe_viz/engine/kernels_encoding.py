@@ -235,7 +235,8 @@ def _merge(
         return count
     symbols, right_of = scratch.symbol[:n], scratch.right_of[:n]
     rank, left_of, heap = scratch.rank[:n], scratch.left_of[:n], scratch.heap[: 3 * n]
-    remove_boundaries(symbols, -1, merges.makes, merges.table, rank, scratch.nothing, right_of, left_of, heap)
+    turns, made = scratch.nothing, scratch.nothing
+    remove_boundaries(symbols, -1, merges.makes, turns, merges.table, rank, made, right_of, left_of, heap)
     count = 0
     i = 0
     while i < n:
