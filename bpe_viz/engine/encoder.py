@@ -41,6 +41,7 @@ from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
 from bpe_viz.errors import Stopped
@@ -79,7 +80,8 @@ class Encoder:
         self._one_at_a_time = Lock()
         self._threads = max(1, threads)
         self._workers: SimpleQueue[_Worker] = SimpleQueue()
-        runs_in_arrays = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
+        is_of_bytes = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
+        runs_in_arrays = is_of_bytes and type(tokenizer.base) is BaseVocabulary
         merges = merges_of(tokenizer, kernel_set) if runs_in_arrays and kernel_set is not None else None
         # Documents are a matter of training: a text is encoded as one.
         rule = rule_for(replace(tokenizer.counting, documents="file"))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from bpe_viz.engine.library_pipelines import (
@@ -30,16 +30,16 @@ from bpe_viz.engine.pipeline import Pipeline, PlainPipeline
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
-from bpe_viz.errors import FormatError
 from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
 from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, BpeSymbols, Id, NotSteppedError, bpe_symbols
-from bpe_viz.formats._reading import AGAIN, read_whole, without_bom
+from bpe_viz.formats._reading import parse_json, read_whole, without_bom
 from bpe_viz.formats._tokenizer_json_pipeline import NotSaidByOptions, PlainSteps, letters_are_bytes, read_steps
 from bpe_viz.formats._tokenizer_json_writing import split_off_unknown
 from bpe_viz.formats._tokens_only import tokens_only
 
 _NULL = msgspec.Raw(b"null")
 _Step = dict[str, Any] | None
+_Shape = TypeVar("_Shape")
 
 
 class _File(msgspec.Struct):
@@ -89,7 +89,7 @@ def read_document(document: bytes, source: str, name: str) -> Tokenizer:
     Raises FormatError.
     """
     reading = _Reading(document, source)
-    kind = reading.decode(reading.file.model, _ModelType, " in model").type or "BPE"
+    kind = reading.model(_ModelType).type or "BPE"
     tokenizer = reading.bpe() if kind == "BPE" else reading.view_only(kind, "")
     tokenizer.name = name
     tokenizer.document = document
@@ -107,19 +107,16 @@ class _Reading:
     @cached_property
     def file(self) -> _File:
         """The file."""
-        return self.decode(self.document, _File, "")
+        return parse_json(self.source, self.document, _File, "tokenizer.json")
 
-    def decode(self, data: bytes | msgspec.Raw, kind: Any, where: str) -> Any:
-        """Return JSON as values of a type. Raises FormatError."""
-        try:
-            return msgspec.json.decode(data, type=kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise FormatError(f"{self.source} is no whole tokenizer.json{where}: {error}.", AGAIN) from error
+    def model(self, shape: type[_Shape]) -> _Shape:
+        """Return the model, read as a shape. Raises FormatError."""
+        return parse_json(f"{self.source}: model", bytes(self.file.model), shape, "tokenizer.json")
 
     def bpe(self) -> Tokenizer:
         """Read a BPE model."""
         file = self.file
-        model: BpeModel = self.decode(file.model, BpeModel, " in model")
+        model = self.model(BpeModel)
         added = added_ids(file.added_tokens or [], model.vocab, len(model.vocab))
         in_letters = letters_are_bytes(file.normalizer, file.pre_tokenizer)
         try:
@@ -180,7 +177,7 @@ class _Reading:
         why: a BPE model's merges are not shown; empty for another model
         """
         file = self.file
-        model: _Vocabulary = self.decode(file.model, _Vocabulary, " in model")
+        model = self.model(_Vocabulary)
         vocab = model.vocab if isinstance(model.vocab, dict) else {}
         if not isinstance(model.vocab, dict):
             for number, (text, _) in enumerate(model.vocab):
@@ -245,7 +242,7 @@ class _Pipelines:
     def steps(self) -> StepsPipeline:
         """The steps around the model."""
         reading = self._reading
-        parts = reading.decode(reading.document, _Parts, "")
+        parts = parse_json(reading.source, reading.document, _Parts, "tokenizer.json")
         written = {name: getattr(parts, name) for name in _Parts.__struct_fields__}
         if bytes(written["added_tokens"]) == b"null":
             del written["added_tokens"]
