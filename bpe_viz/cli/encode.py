@@ -65,7 +65,7 @@ def command(
     if file is not None and text is None and not verify and can_stream(opened, file, output, special_text):
         stream_ids(opened, file, output, special_text)
         return 0
-    encoded = opened.lay_out(read_input(text, file), special_text)
+    encoded = opened.lay_out(read_input(text, file), special_text, not no_bos_eos)
     _warn(opened, encoded)
     rendered = _render(opened, encoded, output)
     if rendered or output != "tokens":  # no token is no line
@@ -74,7 +74,7 @@ def command(
         return 0
     from bpe_viz.cli.verification import first_difference, library_of
 
-    difference = first_difference(tokenizer, opened, encoded, special_text)
+    difference = first_difference(tokenizer, opened, encoded, special_text, not no_bos_eos)
     say(difference or f"The {library_of(opened)} library gives the same ids.")
     return FOUND_SOMETHING if difference else 0
 
@@ -92,7 +92,8 @@ def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:
     if tokenizer.unknown is not None:
         unknown = int(np.count_nonzero(ids == tokenizer.special_ids[tokenizer.unknown]))
         if unknown:
-            say(f"Unknown characters, encoded as {tokenizer.unknown}: {unknown:,}.")
+            what = "Unknown characters" if tokenizer.kind == "BPE" else "Unknown words or characters"
+            say(f"{what}, encoded as {tokenizer.unknown}: {unknown:,}.")
 
 
 def _render(tokenizer: Tokenizer, encoded: EncodedText, output: str) -> str:

@@ -6,38 +6,48 @@ from itertools import zip_longest
 from pathlib import Path
 
 from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.pipeline import without_surrogates
 from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
 from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.errors import FormatError, OptionError
-from bpe_viz.formats import detect_format
+from bpe_viz.errors import BpeVizError, FormatError, OptionError
+from bpe_viz.formats import detect_format, read_whole
 
 
 def library_of(tokenizer: Tokenizer) -> str:
-    """Return the name of the library that reads the tokenizer's file."""
-    return "tiktoken" if tokenizer.merge_ranks.takes_whole else "tokenizers"
+    """Return the name of the library that reads the tokenizer's file, "" if there is none."""
+    return tokenizer.library or ("tiktoken" if tokenizer.merge_ranks.takes_whole else "")
 
 
-def first_difference(path: Path, tokenizer: Tokenizer, encoded: EncodedText, special_text: str) -> str:
+def first_difference(
+    path: Path, tokenizer: Tokenizer, encoded: EncodedText, special_text: str, around: bool = True
+) -> str:
     """Return where the tokenizer's own library encodes a text otherwise, "" if nowhere.
 
+    around: with the tokens that the file puts around a text
     Raises OptionError if the library is not installed or there is none, FormatError if it cannot read the file.
     """
     name = library_of(tokenizer)
-    found = detect_format(path)
-    if name == "tokenizers" and found is not None and found.name != "tokenizer.json":
-        raise OptionError(
-            f"--verify knows no library that reads {found.title}.", f"First run: bpe-viz convert {path} NAME.json"
-        )
+    text = without_surrogates(encoded.text)[0]
     try:
         if name == "tiktoken":
-            theirs = _tiktoken_ids(tokenizer, encoded.text, special_text)
+            theirs = _tiktoken_ids(tokenizer, text, special_text)
+        elif name == "sentencepiece":
+            theirs = _sentencepiece_ids(path, text)
+        elif name == "tokenizers" and tokenizer.document is not None:
+            theirs = _tokenizers_ids(tokenizer.document, text, special_text, around)
         else:
-            theirs = _tokenizers_ids(path, encoded.text, special_text)
+            found = detect_format(path)
+            raise OptionError(
+                f"--verify knows no library that reads {path if found is None else found.title}.",
+                f"First run: bpe-viz convert {path} NAME.json",
+            )
     except ImportError as error:
         raise OptionError(
             f"--verify needs the library {name}, which is not installed.", f"Run: pip install {name}"
         ) from error
+    except BpeVizError:
+        raise
     except Exception as error:  # the libraries raise bare Exception
         raise FormatError(f"The {name} library cannot read {path}: {error}.") from error
     ids = encoded.at(tokenizer.position).ids
@@ -51,14 +61,20 @@ def first_difference(path: Path, tokenizer: Tokenizer, encoded: EncodedText, spe
     return ""
 
 
-def _tokenizers_ids(path: Path, text: str, special_text: str) -> list[int]:
+def _tokenizers_ids(document: bytes, text: str, special_text: str, around: bool) -> list[int]:
     import tokenizers
 
-    library = tokenizers.Tokenizer.from_file(str(path))
+    library = tokenizers.Tokenizer.from_str(document.decode())
     library.no_truncation()
     library.no_padding()
     library.encode_special_tokens = special_text == "text"
-    return list(library.encode(text).ids)
+    return list(library.encode(text, add_special_tokens=around).ids)
+
+
+def _sentencepiece_ids(path: Path, text: str) -> list[int]:
+    import sentencepiece
+
+    return list(sentencepiece.SentencePieceProcessor(model_proto=read_whole(path)).encode(text))
 
 
 def _tiktoken_ids(tokenizer: Tokenizer, text: str, special_text: str) -> list[int]:

@@ -40,7 +40,7 @@ class Explanation:
     first: its base symbols; GAP where the base lacks the character
     merges: every merge that applied, in order
     whole: the symbol of a pre-token that is taken whole because it is a token, though its merges would not make it
-    special_id: the id, if it is a token that no merge makes or touches: a special one, or one of a model that is not BPE
+    special_id: the id, if it is a token that no merge makes: a special one, or one of a model that is not BPE
     """
 
     pretoken: str

@@ -92,7 +92,7 @@ class MergeRanks:
 
     takes_whole = False
     ascends = True
-    turns = None
+    turns: Sequence[int] | None = None
 
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.n_base = n_base
@@ -271,7 +271,7 @@ class ScoredPieces(JoinedRanks):
 
 
 class ListedRanks:
-    """A list as files hold it, in which any line may make what another makes: pair -> rank of the last line that has it.
+    """A list as files hold it, in which lines may make the same token: pair -> rank of the last line that has it.
 
     Each rank has a symbol of its own all the same, which tells by which line a token was made; merges go on from all
     symbols of one token alike. Behind them stand the symbols of tokens that no line makes.
@@ -279,7 +279,7 @@ class ListedRanks:
     """
 
     ascends = False
-    turns = None
+    turns: Sequence[int] | None = None
 
     def __init__(
         self,

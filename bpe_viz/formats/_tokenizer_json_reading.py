@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+
 from bpe_viz.engine.library_pipelines import (
     BYTE_MODEL,
     AddedTokens,
@@ -31,9 +32,15 @@ from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
-from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, BpeSymbols, Id, NotSteppedError, bpe_symbols
+from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, Id, NotSteppedError, bpe_symbols
 from bpe_viz.formats._reading import parse_json, read_whole, without_bom
-from bpe_viz.formats._tokenizer_json_pipeline import NotSaidByOptions, PlainSteps, letters_are_bytes, read_steps
+from bpe_viz.formats._tokenizer_json_pipeline import (
+    NotSaidByOptions,
+    PlainSteps,
+    letters_are_bytes,
+    read_steps,
+    without_last_step,
+)
 from bpe_viz.formats._tokenizer_json_writing import split_off_unknown
 from bpe_viz.formats._tokens_only import tokens_only
 
@@ -119,13 +126,14 @@ class _Reading:
         model = self.model(BpeModel)
         added = added_ids(file.added_tokens or [], model.vocab, len(model.vocab))
         in_letters = letters_are_bytes(file.normalizer, file.pre_tokenizer)
+        steps = self._plain_steps(model)
+        has_gaps = steps is not None and steps.removed is not None
         try:
             if clash := next((text for text in added.ids if text in BYTE_MODEL["vocab"]), None):
                 raise NotSteppedError(f"its added token {clash!r} is called like a byte")
-            symbols = bpe_symbols(f"{self.source}: model", model, in_letters, added.ids.keys())
+            symbols = bpe_symbols(f"{self.source}: model", model, in_letters, added.ids.keys(), has_gaps)
         except NotSteppedError as error:
             return self.view_only("BPE", str(error))
-        steps = self._plain_steps(symbols)
         unknown = {} if symbols.unknown is None else {symbols.unknown: model.vocab[symbols.unknown]}
         special_ids = {**unknown, **added.ids}
         tokenizer = Tokenizer(
@@ -136,30 +144,31 @@ class _Reading:
             ids=symbols.ids,
             special_ids=special_ids,
         )
-        pipelines = _Pipelines(self, added.ids, in_letters)
+        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps)
         tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
         tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
         tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, lambda: pipelines.steps.library)
         tokenizer.notes = (*self._notes(model, added), *symbols.notes)
         return tokenizer
 
-    def _plain_steps(self, symbols: BpeSymbols) -> PlainSteps | None:
+    def _plain_steps(self, model: BpeModel) -> PlainSteps | None:
         """Return the steps around the model in options, None if no options say the same."""
         file = self.file
-        if any(token.single_word or token.lstrip or token.rstrip for token in file.added_tokens or ()):
+        added = file.added_tokens or ()
+        if any(token.single_word or token.lstrip or token.rstrip for token in added):
             return None
-        if len({token.normalized for token in file.added_tokens or ()}) > 1:
+        if len({token.normalized for token in added}) > 1:
             return None  # they are looked for in two rounds
         try:
             steps = read_steps(file.normalizer, file.pre_tokenizer, file.post_processor)
         except NotSaidByOptions:
             return None
-        if steps.normalize and any(token.normalized for token in file.added_tokens or ()):
+        if steps.normalize and any(token.normalized for token in added):
             return None
         if steps.removed is not None:
-            base = symbols.symbols.base
-            letters = [content.decode() for content in base.content] if base.base == "characters" else []
-            if base.end_of_word != "none" or steps.removed != split_off_unknown(letters):
+            is_simple = not (model.unk_token or model.end_of_word_suffix or model.continuing_subword_prefix)
+            letters = [text for text in model.vocab if len(text) == 1]
+            if not is_simple or model.byte_fallback or steps.removed != split_off_unknown(letters):
                 return None
         return steps
 
@@ -233,8 +242,9 @@ def _counting(steps: PlainSteps | None, added: dict[str, int]) -> CountingOption
 class _Pipelines:
     """Builds the library's steps of a file once, when they are needed."""
 
-    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool) -> None:
+    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool, has_gaps: bool) -> None:
         self._reading = reading
+        self._has_gaps = has_gaps
         self._ids = ids
         self._letters = BYTE_OF_LETTER if in_letters else None
 
@@ -246,6 +256,8 @@ class _Pipelines:
         written = {name: getattr(parts, name) for name in _Parts.__struct_fields__}
         if bytes(written["added_tokens"]) == b"null":
             del written["added_tokens"]
+        if self._has_gaps:
+            written["pre_tokenizer"] = without_last_step(reading.file.pre_tokenizer)
         written["post_processor"] = _untrimmed(reading.file.post_processor)
         document = msgspec.json.encode({"version": "1.0", **written, "model": BYTE_MODEL})
         return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)

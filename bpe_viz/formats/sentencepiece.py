@@ -1,4 +1,4 @@
-"""SentencePiece's `.model`: pieces with scores, and a normalizer. BPE is shown merge by merge, other models as they are.
+"""SentencePiece's `.model`: pieces with scores, and a normalizer. BPE is shown merge by merge, others as they are.
 
 The list holds no merges but what they make: two neighbours merge if their texts, joined, are a piece, and the piece of
 the highest score comes first. Source: google/sentencepiece, src/bpe_model.cc and model_interface.cc.
@@ -63,7 +63,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         raise FormatError(f"{path} is no whole SentencePiece model: it lists a piece twice.", AGAIN)
     unknown = [number for number, piece in enumerate(model.pieces) if piece.type == UNKNOWN]
     if len(unknown) != 1:
-        raise FormatError(f"{path} is no whole SentencePiece model: {len(unknown)} of its pieces are unknown ones.", AGAIN)
+        raise FormatError(
+            f"{path} is no whole SentencePiece model: {len(unknown)} of its pieces are unknown ones.", AGAIN
+        )
     processor = sentencepiece_processor(data, str(path))
     kind = KINDS[model.kind]
     why = f"This is not BPE but {kind}: there are no merges to step"
@@ -96,7 +98,9 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
     letters = [number for number, piece in enumerate(pieces) if len(piece.text) == 1]
     for number in letters:
         if pieces[number].type in (CONTROL, UNKNOWN):
-            raise NotSteppedError(f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}")
+            raise NotSteppedError(
+                f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}"
+            )
     if any(piece.type == UNUSED for piece in pieces):
         raise NotSteppedError("it holds unused pieces, which are parted again after merging")
     own = [number for number, piece in enumerate(pieces) if piece.type == USER_DEFINED]
@@ -115,9 +119,7 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
     others = sorted(set(range(len(pieces))) - set(base_ids) - set(merged))
     ids = [*base_ids, *merged, *others]
     texts = [pieces[number].text.encode() for number in ids]
-    frozen = frozenset(
-        symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE)
-    )
+    frozen = frozenset(symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE))
     ranks = ScoredPieces(texts[: len(base_ids)], texts[len(base_ids) : len(base_ids) + len(merged)], frozen, turns)
     symbols = SymbolTable(
         base,

@@ -53,7 +53,9 @@ def switch(number: int, value: int) -> bytes:
     return varint(number << 3) + varint(value)
 
 
-def model_of(pieces: Pieces, kind: int = 2, byte_fallback: bool = False, prefix: bool = True, extra: bool = True) -> bytes:
+def model_of(
+    pieces: Pieces, kind: int = 2, byte_fallback: bool = False, prefix: bool = True, extra: bool = True
+) -> bytes:
     """Return a model file."""
     data = b"".join(
         block(1, block(1, text.encode()) + b"\x15" + struct.pack("<f", score) + switch(3, type_))
@@ -66,9 +68,7 @@ def model_of(pieces: Pieces, kind: int = 2, byte_fallback: bool = False, prefix:
 @st.composite
 def models(draw: st.DrawFn) -> tuple[Pieces, dict[str, bool]]:
     letters = draw(st.lists(st.sampled_from("abc▁é"), min_size=1, max_size=5, unique=True))
-    longer = draw(
-        st.lists(st.text(st.sampled_from(letters), min_size=2, max_size=5), max_size=9, unique=True)
-    )
+    longer = draw(st.lists(st.text(st.sampled_from(letters), min_size=2, max_size=5), max_size=9, unique=True))
     own = draw(st.lists(st.sampled_from(["ab", "▁a", "c", "xx", "<"]), max_size=2, unique=True))
     kind = st.sampled_from([NORMAL] * 12 + [UNUSED])
     scores = st.integers(-6, 0).map(float)
@@ -117,13 +117,9 @@ def test_every_position_is_the_library_without_the_later_pieces(tmp_path_factory
     tokenizer = opened(model_of(pieces, **options), tmp_path_factory.getbasetemp() / "positions.model")
     position = data.draw(st.integers(0, tokenizer.n_merges))
     turns = tokenizer.merge_ranks.turns or range(tokenizer.n_merges)
-    later = {
-        tokenizer.id_of(len(tokenizer.base) + rank) for rank, turn in enumerate(turns) if turn >= position
-    }
+    later = {tokenizer.id_of(len(tokenizer.base) + rank) for rank, turn in enumerate(turns) if turn >= position}
     # A control piece is never made by merging.
-    fewer = [
-        (text, score, CONTROL if number in later else kind) for number, (text, score, kind) in enumerate(pieces)
-    ]
+    fewer = [(text, score, CONTROL if number in later else kind) for number, (text, score, kind) in enumerate(pieces)]
     library = sentencepiece.SentencePieceProcessor(model_proto=model_of(fewer, **options))
     for text in texts:
         ids = library.encode(text)

@@ -33,13 +33,14 @@ MODELS = {
 }  # fmt: skip
 AROUND = {"type": "BertProcessing", "sep": ["a", 2], "cls": ["[UNK]", 0]}
 STEPS = [None, {"type": "Whitespace"}, METASPACE, BYTE_LEVEL, {"type": "BertPreTokenizer"}]
+TRUNCATION = {"max_length": 2, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}
 FLAGS = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
 
 
 def document_of(model: str, pre_tokenizer=None, post_processor=None, added=()):
     return {
-        "version": "1.0", "truncation": {"max_length": 2, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
-        "padding": None, "added_tokens": list(added), "normalizer": {"type": "NFKC"}, "pre_tokenizer": pre_tokenizer,
+        "version": "1.0", "truncation": TRUNCATION, "padding": None,
+        "added_tokens": list(added), "normalizer": {"type": "NFKC"}, "pre_tokenizer": pre_tokenizer,
         "post_processor": post_processor, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False},
         "model": MODELS[model],
     }  # fmt: skip
@@ -116,7 +117,11 @@ def test_special_text_may_be_an_error(tmp_path):
 
 def test_a_model_that_is_none_is_refused(tmp_path):
     path = tmp_path / "x.json"
-    for model in ({"type": "Bigram", "vocab": {}}, {"type": "Unigram", "unk_id": 9, "vocab": [["a", 0.0]]}, {"type": "WordPiece", "vocab": [3]}):
+    for model in (
+        {"type": "Bigram", "vocab": {}},
+        {"type": "Unigram", "unk_id": 9, "vocab": [["a", 0.0]]},
+        {"type": "WordPiece", "vocab": [3]},
+    ):
         path.write_text(json.dumps({"added_tokens": [], "model": model}))
         with pytest.raises(FormatError, match=r"x\.json"):
             load_tokenizer(path)
