@@ -27,7 +27,7 @@ from bpe_viz.cli.terminal import (
 )
 from bpe_viz.errors import BpeVizError
 
-COMMANDS = ("train", "encode", "decode", "explain", "info", "snapshot")
+COMMANDS = ("train", "encode", "decode", "explain", "info", "convert", "count", "snapshot")
 """Each is a module of this package that holds it as `command`."""
 
 USER_MISTAKE = 2

@@ -171,6 +171,14 @@ class Window(QMainWindow):
         if name:
             self.workspace.save_tokenizer(Path(name))
 
+    def save_word_counts(self) -> None:
+        """Ask where, and save the pre-tokens of the corpus with their counts as a table."""
+        suggested = str(Path(self._folder()) / "counts.tsv")
+        filters = "Word-count table (*.tsv *.csv *.parquet)"
+        name, _ = QFileDialog.getSaveFileName(self, "Save word counts", suggested, filters)
+        if name:
+            self.workspace.save_word_counts(Path(name))
+
     def export_figure(self) -> None:
         """Ask which panel and where, and write a figure of it."""
         titles = {"Whole window": None, **{spec.title: spec.name for spec in self.docks.specs}}

@@ -31,6 +31,7 @@ def _file(window: Window) -> list[ActionSpec]:
         ActionSpec("paste-corpus", "File", "Train on the text in the clipboard", window.paste_corpus, ("Ctrl+Shift+V",)),
         ActionSpec("example", "File", "Worked example", window.open_example),
         ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_trained),
+        ActionSpec("save-counts", "File", "Save word counts…", window.save_word_counts, is_enabled=is_trained),
         ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_trained),
         ActionSpec("quit", "File", "Quit", window.quit, ("Ctrl+Q",)),
     ]  # fmt: skip

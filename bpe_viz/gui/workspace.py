@@ -25,6 +25,7 @@ from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
 from bpe_viz.errors import BpeVizError, Stopped
 from bpe_viz.formats import save_tokenizer
+from bpe_viz.formats.word_counts import save_word_counts
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
@@ -650,6 +651,21 @@ class Workspace(QObject):
             self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges.", *notes)))
 
         self._query_lane.submit("save", work, done, self.failed.emit)
+
+    def save_word_counts(self, path: Path) -> None:
+        """Write the pre-tokens of the corpus with their counts to a table."""
+        corpus = self.corpus
+        if corpus is None:
+            return
+
+        def work(job: Job) -> int:
+            save_word_counts(corpus.pretokens, path)
+            return len(corpus.pretokens)
+
+        def done(n: int) -> None:
+            self.noticed.emit(f"Saved {path.name} with {n:,} distinct pre-tokens.")
+
+        self._query_lane.submit("save-counts", work, done, self.failed.emit)
 
     def kernels_to_count(self, n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
         """Return the kernels to count so many bytes with. Runs in the training lane; may wait for them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog
 
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.actions import GROUPS
@@ -358,6 +358,27 @@ class TestSaving:
         example.workspace.save_tokenizer(path)
         qtbot.waitUntil(lambda: "Saved tokenizer.json with 4 merges" in example.messages.text)
         assert tokenizers.Tokenizer.from_file(str(path)).encode("lowest").tokens == ["low", "est"]
+
+    def test_every_format_is_saved_by_its_name(self, qtbot, example, tmp_path):
+        example.workspace.jump(4)
+        for name in ("merges.txt", "x.json"):
+            example.workspace.save_tokenizer(tmp_path / name)
+            qtbot.waitUntil(lambda name=name: f"Saved {name}" in example.messages.text)
+        assert {path.name for path in tmp_path.iterdir()} == {"merges.txt", "vocab.json", "x.json"}
+        example.workspace.save_tokenizer(tmp_path / "x.model")
+        qtbot.waitUntil(lambda: "minbpe holds merges of bytes" in example.messages.text)
+
+    def test_word_counts_are_saved_as_a_table(self, qtbot, example, tmp_path, monkeypatch):
+        path = tmp_path / "counts.tsv"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+        example.save_word_counts()
+        qtbot.waitUntil(lambda: "Saved counts.tsv with 4 distinct pre-tokens" in example.messages.text)
+        assert path.read_text() == "pretoken\tcount\nlow\t5\nlower\t2\nnewest\t6\nwidest\t3\n"
+        example.open_paths([path])
+        qtbot.waitUntil(lambda: example.workspace.corpus.name == "counts.tsv")
+        assert example.workspace.corpus.is_table
+        example.workspace.save_word_counts(tmp_path / "counts.txt")
+        qtbot.waitUntil(lambda: "no name of a word-count table" in example.messages.text)
 
     def test_a_name_that_no_format_has_is_refused_in_words(self, qtbot, example, tmp_path):
         example.workspace.save_tokenizer(tmp_path / "tokenizer.xyz")
