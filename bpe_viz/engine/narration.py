@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.tie_rules import tie_rule
-from bpe_viz.engine.types import Frame, Merge, TrainingOptions
+from bpe_viz.engine.types import Frame, Merge, Pair, TrainingOptions
 from bpe_viz.engine.visible import visible
 
 ARROW = "→"
@@ -42,6 +42,11 @@ def narrate(frame: Frame, options: TrainingOptions) -> tuple[Piece, ...]:
 def sentence(pieces: Sequence[Piece], symbols: SymbolTable) -> str:
     """Return the pieces as one line of plain text; long symbols are shortened."""
     return "".join(piece.text if isinstance(piece, Words) else _shown(piece.symbol, symbols) for piece in pieces)
+
+
+def pair_text(pair: Pair, symbols: SymbolTable) -> str:
+    """Return a pair as plain text: e + r; long symbols are shortened."""
+    return " + ".join(_shown(symbol, symbols) for symbol in pair)
 
 
 def times(count: int) -> str:

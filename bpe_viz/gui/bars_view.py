@@ -268,7 +268,7 @@ class BarsView(QAbstractScrollArea):
 
     def _may_slide(self, frame: Frame, shown_for: float) -> bool:
         before = self._frame
-        is_fast = self._workspace.is_playing and self._workspace.speed > FASTEST_SLIDE
+        is_fast = self._workspace.player.is_playing and self._workspace.player.speed > FASTEST_SLIDE
         return (
             before is not None
             and self.isVisible()

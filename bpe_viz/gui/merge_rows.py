@@ -79,7 +79,7 @@ class MergeRows(RowView):
         self._number_width_for = (-1, 0)
         self._is_own_selection = False
         self._is_cursor_in_sight = True
-        workspace.corpus_changed.connect(self._start_again)
+        workspace.timeline_changed.connect(self._start_again)
         workspace.frontier_changed.connect(self._show_frontier)
         workspace.frame_changed.connect(self._show_frame)
         workspace.selection_changed.connect(self._show_selection)
@@ -149,8 +149,8 @@ class MergeRows(RowView):
 
     # --- following the workspace ---
 
-    @Slot(object)
-    def _start_again(self, corpus: object) -> None:
+    @Slot()
+    def _start_again(self) -> None:
         self._position = None
         self._placed_rows.clear()
         self.set_current(None)

@@ -49,7 +49,7 @@ class Scrubber(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Timeline: position in the training")
-        for signal in (workspace.frame_changed, workspace.frontier_changed, workspace.breakpoints_changed):
+        for signal in (workspace.frame_changed, workspace.frontier_changed, workspace.player.breakpoints_changed):
             signal.connect(self.follow)
         look.changed.connect(self.follow)
 
@@ -100,7 +100,7 @@ class Scrubber(QWidget):
             return ""
         if self._is_on_ticks(point.y()):
             tick = self._tick_at(point.x())
-            is_set = tick in self._workspace.breakpoints
+            is_set = tick in self._workspace.player.breakpoints
             return f"Click: {'take away the' if is_set else 'set a'} breakpoint at merge {tick:,}"
         return self._about(self.position_at(point.x()))
 
@@ -162,13 +162,13 @@ class Scrubber(QWidget):
             case Qt.Key.Key_End:
                 self._go(workspace.last_position)
             case Qt.Key.Key_PageDown:
-                workspace.seek_breakpoint(forward=True)
+                workspace.player.seek_breakpoint(forward=True)
             case Qt.Key.Key_PageUp:
-                workspace.seek_breakpoint(forward=False)
+                workspace.player.seek_breakpoint(forward=False)
             case Qt.Key.Key_B:
-                workspace.toggle_breakpoint()
+                workspace.player.toggle_breakpoint()
             case Qt.Key.Key_Space:
-                workspace.toggle_playing()
+                workspace.player.toggle()
             case _:
                 event.ignore()
                 return
@@ -180,7 +180,7 @@ class Scrubber(QWidget):
             return
         point = event.position().toPoint()
         if self._is_on_ticks(point.y()):
-            self._workspace.toggle_breakpoint(self._tick_at(point.x()))
+            self._workspace.player.toggle_breakpoint(self._tick_at(point.x()))
             return
         self._drags = True
         self._go(self.position_at(event.position().x()))
@@ -291,7 +291,7 @@ class Scrubber(QWidget):
     def _paint_ticks(self, painter: QPainter) -> None:
         look = self._look
         painter.setPen(Qt.PenStyle.NoPen)
-        for position in self._workspace.breakpoints:
+        for position in self._workspace.player.breakpoints:
             painter.setBrush(look.brush("ink"))
             painter.drawPolygon(self._tick_shape(position))
         if self._hovered_tick is not None:
@@ -320,7 +320,7 @@ class Scrubber(QWidget):
 
     def _tick_at(self, x: float) -> int:
         """Return the breakpoint under the mouse, else the position where one would be set."""
-        near = min(self._workspace.breakpoints, key=lambda stop: abs(self.x_of(stop) - x), default=None)
+        near = min(self._workspace.player.breakpoints, key=lambda stop: abs(self.x_of(stop) - x), default=None)
         is_caught = near is not None and abs(self.x_of(near) - x) <= self._look.px(_CATCH)
         return near if is_caught and near is not None else self.position_at(x)
 
@@ -335,7 +335,7 @@ class Scrubber(QWidget):
         said = f"{self.shown_position:,} of {workspace.last_position:,} merges"
         if workspace.frontier < workspace.last_position:
             said += f", {workspace.frontier:,} trained"
-        if workspace.breakpoints:
-            said += ", breakpoints at " + ", ".join(f"{stop:,}" for stop in workspace.breakpoints)
+        if workspace.player.breakpoints:
+            said += ", breakpoints at " + ", ".join(f"{stop:,}" for stop in workspace.player.breakpoints)
         self.setAccessibleDescription(said)
         self.update()

@@ -92,7 +92,7 @@ def _draw(
             window.show()
             window.open_source(opened, options)
             if text is not None:
-                window.workspace.set_text(text)
+                window.workspace.encoder.set_text(text)
             _bring_to(window.workspace, position, raised)
             window.messages.dismiss()
             _settle(raised)

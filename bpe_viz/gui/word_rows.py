@@ -46,6 +46,8 @@ class WordRows(RowView):
         self._parts: dict[int, Parts] = {}
         self._largest = 0
         workspace.corpus_changed.connect(self._start_again)
+        # Another branch gives ids to other tokens.
+        workspace.timeline_changed.connect(self._parts.clear)
         workspace.rows_changed.connect(self._show_rows)
         workspace.frame_changed.connect(self._show_frame)
         workspace.selection_changed.connect(self._show_selection)

@@ -123,9 +123,9 @@ def test_the_merge_that_training_would_make_next_is_the_last_row(open_panel: Ope
 def test_a_click_jumps_and_pauses(open_panel: Open, qtbot: QtBot) -> None:
     panel = open_panel()
     workspace = panel.workspace
-    workspace.play()
+    workspace.player.play()
     mouse(panel, QEvent.Type.MouseButtonPress, 4, 300)
-    assert not workspace.is_playing
+    assert not workspace.player.is_playing
     qtbot.waitUntil(lambda: panel.rows_view.cursor_row == 4)
     assert workspace.position == 5
 

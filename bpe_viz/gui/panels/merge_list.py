@@ -70,7 +70,7 @@ class MergeListPanel(Panel):
         self.add_to_heading(self.found_label)
         self.add_to_heading(self.find_field)
         self.set_body(self.rows_view)
-        workspace.corpus_changed.connect(self._search_again)
+        workspace.timeline_changed.connect(self._search_again)
         workspace.frontier_changed.connect(self._search_on)
 
     # --- read by tests and by whoever exports ---
