@@ -76,6 +76,10 @@ def test_a_merge_takes_from_its_neighbours_and_makes_new_pairs(
 def test_marks_are_said_in_words_too(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
     assert "merged next" in panel.bars.tooltip(row_of(panel, "e · s"))
     assert "tied with the pair that is merged next" in panel.bars.tooltip(row_of(panel, "s · t"))
+    for label in ("e · s", "s · t"):
+        tie = "2 pairs tie, and textbook takes the first in order, before s + t"
+        assert tie in panel.bars.tooltip(row_of(panel, label))
+    assert "pairs tie" not in panel.bars.tooltip(row_of(panel, "w · e"))
     assert "e · s: counted 9 times; merged next" in panel.bars.accessibleDescription()
     assert "Tied with it, but not the winner: 1 " in panel.bars.accessibleDescription()
 
