@@ -24,7 +24,7 @@ class ActionSpec:
     plain_keys: keys without Ctrl or Alt; they belong to the window only when no widget with the focus uses them
     is_enabled: asked when a menu opens and before the action runs
     is_checked: for actions that switch something; None for the others
-    title_now: for actions that are called after what they would do; asked where the title is shown, but on the key sheet
+    title_now: the title of an action that is called after what it would do; the key sheet shows `title`
     """
 
     id: str

@@ -141,6 +141,8 @@ class BarsView(QAbstractScrollArea):
         if self._frame is not None and corpus is not None:
             words = words_with(row.pair, self._frame, corpus)
             lines += ["In: " + ",  ".join(words)] if words else []
+        if row.mark != "next":
+            lines.append("Double click, or M: merge it instead")
         return "\n".join(lines)
 
     # --- events ---

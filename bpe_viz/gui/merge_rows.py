@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QRect, Qt, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
 
 from bpe_viz.engine.narration import times
-from bpe_viz.engine.types import Frame, Merge, Pair
+from bpe_viz.engine.types import Departure, Frame, Merge, Pair
 from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
-from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
-from bpe_viz.gui.glyphs import drawable
+from bpe_viz.gui.chips import Chip, ChipStyle, chip_height, paint_chips
+from bpe_viz.gui.fork_mark import WIDTH, paint_fork
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.merge_chips import ARROW, Placed, arrow_room, place_chips
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
-from bpe_viz.gui.symbol_fit import ELLIPSIS_ONLY, fair_shares, fitted
-from bpe_viz.gui.symbol_texts import LONGEST_CHIP, LONGEST_IN_TOOLTIP, describe_bytes
+from bpe_viz.gui.symbol_texts import LONGEST_IN_TOOLTIP, describe_bytes
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.workspace import Workspace
 
@@ -29,12 +27,8 @@ COUNT_GAP = 8
 ROOM_WITH_TIES, ROOM_WITH_PARTS = 150, 110
 """With less room for the chips the notes are left out, then left and right."""
 
-PARTS_AND_TOKEN = (1, 1, 2)
-"""How room is divided: the token is what there is to see, and as long as both its parts."""
-
-ARROW_GAP = 6
 BAR_WIDTH = 3
-ARROW = "→"
+CHOSEN = "chosen"
 NEXT_ROWS = 2
 """So many rows after the cursor's stay in view when stepping: what comes is seen before it is merged."""
 
@@ -46,22 +40,13 @@ class Row:
     """One row as it is shown.
 
     symbols: left, right and token, as text
-    notes: what stands beside the count, such as "2 replaced" and "= 2"
+    notes: what stands beside the count, such as "2 replaced", "= 2" and "chosen", which is drawn as a fork
     """
 
     number: int
     symbols: tuple[str, str, str]
     count: int
     notes: tuple[str, ...]
-
-
-class _Placed(NamedTuple):
-    """A chip where it is painted, in the viewport."""
-
-    symbol: int
-    parts: Parts
-    left: int
-    right: int
 
 
 class MergeRows(RowView):
@@ -73,7 +58,7 @@ class MergeRows(RowView):
         self._position: int | None = None
         self._pointed_rank: int | None = None
         self._hit: int | None = None
-        self._placed_rows: dict[int, list[_Placed]] = {}
+        self._placed_rows: dict[int, list[Placed]] = {}
         self._placed_for = (0, 0, 0)
         self._number_width_known = 0
         self._number_width_for = (-1, 0)
@@ -107,7 +92,7 @@ class MergeRows(RowView):
     def _row(self, rank: int) -> Row:
         merge = self._merge(rank)
         texts = [text_of(self._parts(symbol)) for symbol in (merge.left, merge.right, merge.token)]
-        notes = tuple(note for note in (self._replaced(merge), self._ties(merge)) if note)
+        notes = tuple(note for note in (self._replaced(merge), self._tie_note(merge)) if note)
         return Row(rank + 1, (texts[0], texts[1], texts[2]), merge.count, notes)
 
     def _merge(self, rank: int) -> Merge:
@@ -143,9 +128,15 @@ class MergeRows(RowView):
         is_known = merge.replacements > 0
         return f"{merge.replacements:,} replaced" if is_known and merge.replacements != merge.count else ""
 
-    @staticmethod
-    def _ties(merge: Merge) -> str:
+    def _tie_note(self, merge: Merge) -> str:
+        if self._departure(merge) is not None:
+            return CHOSEN
         return f"= {merge.ties:,}" if merge.ties > 1 else ""
+
+    def _departure(self, merge: Merge) -> Departure | None:
+        """Return what the rule would have done where a merge was chosen by hand."""
+        timeline = self.workspace.timeline
+        return timeline.departures.get(merge.rank) if timeline is not None else None
 
     # --- following the workspace ---
 
@@ -313,7 +304,7 @@ class MergeRows(RowView):
         """Return where the chips of a row must end."""
         return self._count_left(self._merge(rank)) - self.look.px(COUNT_GAP)
 
-    def _placed(self, merge: Merge) -> list[_Placed]:
+    def _placed(self, merge: Merge) -> list[Placed]:
         """Place the chips: left, right and token, or in a very narrow panel only the token."""
         key = (self.viewport().width(), self.chips_left, self.look.generation)
         if key != self._placed_for or len(self._placed_rows) >= _REMEMBERED_ROWS:
@@ -321,58 +312,9 @@ class MergeRows(RowView):
             self._placed_for = key
         if merge.rank not in self._placed_rows:
             room = self._count_left(merge) - self.look.px(COUNT_GAP) - self.chips_left
-            self._placed_rows[merge.rank] = self._place(merge, room)
+            symbols = (merge.left, merge.right, merge.token) if self.shows_parts else (merge.token,)
+            self._placed_rows[merge.rank] = place_chips(self.look, symbols, self._parts, self.chips_left, room)
         return self._placed_rows[merge.rank]
-
-    def _place(self, merge: Merge, room: int) -> list[_Placed]:
-        look, gap = self.look, self.look.px(GAP)
-        symbols = (merge.left, merge.right, merge.token) if self.shows_parts else (merge.token,)
-        weights = PARTS_AND_TOKEN[-len(symbols) :]
-        room -= self._arrow_room + (gap if len(symbols) > 1 else 0)
-        full = [self._parts(symbol, LONGEST_CHIP) for symbol in symbols]
-        wanted = [self._width_of(parts) for parts in full]
-        if sum(wanted) > room:
-            # Cut anew from the whole: the length behind a symbol goes first.
-            full = self._cut(symbols, full, wanted, fair_shares(wanted, room, weights), room)
-        placed: list[_Placed] = []
-        x = self.chips_left
-        for symbol, parts in zip(symbols, full, strict=True):
-            x += self._arrow_room if len(placed) == len(symbols) - 1 else gap if placed else 0
-            right = x + chip_width(look, parts)
-            placed.append(_Placed(symbol, parts, x, right))
-            x = right
-        return placed
-
-    def _cut(
-        self,
-        symbols: Sequence[int],
-        full: Sequence[Parts],
-        wanted: Sequence[float],
-        shares: Sequence[float],
-        room: float,
-    ) -> list[Parts]:
-        """Cut symbols to their shares; the token, which is the last, takes what its parts leave."""
-        # What no font has is written as a code point, which is what has to be cut then.
-        metrics = self.look.mono_metrics()
-        whole = [drawable(self._parts(symbol), metrics) for symbol in symbols]
-        cut = [
-            parts if width <= share else fitted(uncut, share, self._width_of)
-            for uncut, parts, width, share in zip(whole[:-1], full, wanted, shares, strict=False)
-        ]
-        left = room - sum(map(self._width_of, cut))
-        token = full[-1] if wanted[-1] <= left else fitted(whole[-1], left, self._width_of)
-        if token == ELLIPSIS_ONLY and cut:
-            # One long sign, such as <U+200D>: it is what there is to see.
-            cut = [ELLIPSIS_ONLY for _ in cut]
-            token = fitted(whole[-1], room - sum(map(self._width_of, cut)), self._width_of)
-        return [*cut, token]
-
-    def _width_of(self, parts: Parts) -> float:
-        return chip_width(self.look, parts)
-
-    @property
-    def _arrow_room(self) -> int:
-        return round(self.look.ui_metrics().horizontalAdvance(ARROW)) + 2 * self.look.px(ARROW_GAP)
 
     # --- painting ---
 
@@ -392,6 +334,10 @@ class MergeRows(RowView):
         is_cursor = row == cursor
         is_later = cursor is None or row > cursor
         self._paint_ground_of(painter, row, box, is_cursor)
+        if self._departure(merge) is not None:
+            # From here on the list goes another way.
+            painter.setPen(look.pen("bar_line", 1.0, dashed=True))
+            painter.drawLine(look.px(NUMBER_LEFT), box.y(), box.right() - look.px(TIES_RIGHT), box.y())
         number_box = QRect(look.px(NUMBER_LEFT), box.y(), self._number_width, box.height())
         self._paint_number(painter, number_box, f"{row + 1:,}", "faint" if is_later else "dim")
         chips = self._placed(merge)
@@ -419,7 +365,7 @@ class MergeRows(RowView):
         self,
         painter: QPainter,
         merge: Merge,
-        chips: list[_Placed],
+        chips: list[Placed],
         box: QRect,
         is_cursor: bool,
         is_later: bool,
@@ -439,7 +385,7 @@ class MergeRows(RowView):
         paint_chips(painter, look, chips[-1].left, top, styled[-1:])
         painter.setFont(look.ui_font())
         painter.setPen(look.pen("faint" if is_later else "dim"))
-        arrow = QRect(chips[-1].left - self._arrow_room, box.y(), self._arrow_room, box.height())
+        arrow = QRect(chips[-1].left - arrow_room(look), box.y(), arrow_room(look), box.height())
         painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), ARROW)
 
     def _paint_number(self, painter: QPainter, box: QRect, text: str, role: Role, font: QFont | None = None) -> None:
@@ -450,7 +396,11 @@ class MergeRows(RowView):
     def _paint_notes(self, painter: QPainter, merge: Merge, chips_right: int, box: QRect, is_later: bool) -> None:
         look, small = self.look, self.look.ui_font(0.85)
         role: Role = "faint" if is_later else "dim"
-        if ties := self._ties(merge):
+        ties = self._tie_note(merge)
+        if ties == CHOSEN:
+            right = self.viewport().width() - look.px(TIES_RIGHT)
+            paint_fork(painter, look, right - look.px(WIDTH), box.center().y() + 0.5, role)
+        elif ties:
             ties_box = QRect(0, box.y(), self.viewport().width() - look.px(TIES_RIGHT), box.height())
             self._paint_number(painter, ties_box, ties, role, small)
         if replaced := self._replaced(merge):
@@ -505,6 +455,15 @@ class MergeRows(RowView):
             counted,
             f"id {merge.token:,}, {describe_bytes(content)}",
         ]
-        if merge.ties > 1:
+        if (departure := self._departure(merge)) is not None:
+            lines.insert(1, f"chosen by hand; {self._by_the_rule(departure)}")
+        elif merge.ties > 1:
             lines.insert(2, f"tied with {merge.ties - 1:,} other {'pair' if merge.ties == 2 else 'pairs'}")
         return "\n".join(lines)
+
+    def _by_the_rule(self, departure: Departure) -> str:
+        other = departure.instead_of
+        if other is None:
+            return "by the rule training would have ended"
+        left, right = (text_of(self._parts(one)) for one in (other.left, other.right))
+        return f"the rule would have merged {left} + {right}, counted {other.count:,}"

@@ -22,6 +22,8 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 from bpe_viz.engine.narration import ARROW, LONGEST_SYMBOL
 from bpe_viz.engine.types import Merge
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
+from bpe_viz.gui.fork_mark import WIDTH as FORK_WIDTH
+from bpe_viz.gui.fork_mark import paint_fork
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.symbol_texts import text_of_symbol
 from bpe_viz.gui.tooltips import plain_tooltip
@@ -120,7 +122,8 @@ class Scrubber(QWidget):
         left, right, made = (
             text_of_symbol(symbols, symbol, LONGEST_SYMBOL) for symbol in (merge.left, merge.right, merge.token)
         )
-        return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}"
+        chosen = ", chosen by hand" if merge.rank in timeline.departures else ""
+        return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}{chosen}"
 
     # --- events ---
 
@@ -231,6 +234,7 @@ class Scrubber(QWidget):
             painter.save()
             self._paint_track(painter)
             painter.restore()
+        self._paint_forks(painter)
         self._paint_ticks(painter)
         if self._workspace.timeline is not None:
             self._paint_cursor(painter)
@@ -287,6 +291,17 @@ class Scrubber(QWidget):
         width = max(2.0, 2.0 * look.zoom)
         painter.drawRect(QRectF(x - width / 2, track.top(), width, track.height() + 2))
         painter.drawEllipse(QPointF(x, track.top()), radius, radius)
+
+    def _paint_forks(self, painter: QPainter) -> None:
+        """Mark where the timeline goes another way than the rule would."""
+        timeline, look, track = self._workspace.timeline, self._look, self._track()
+        for rank in timeline.departures if timeline is not None else ():
+            x = self.x_of(rank + 1)
+            painter.setPen(look.pen("dim", 1.0, dashed=True))
+            painter.drawLine(QPointF(x, track.top()), QPointF(x, track.bottom()))
+            # On the side that has room.
+            left = x + look.px(3) if x + look.px(FORK_WIDTH + 4) < track.right() else x - look.px(FORK_WIDTH + 3)
+            paint_fork(painter, look, left, track.top() + look.px(10), "dim")
 
     def _paint_ticks(self, painter: QPainter) -> None:
         look = self._look

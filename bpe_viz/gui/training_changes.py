@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.timeline import Timeline
-from bpe_viz.engine.types import Options
+from bpe_viz.engine.types import Options, Pair
 from bpe_viz.engine.visible import visible
 from bpe_viz.gui.option_titles import describe
 
@@ -19,13 +21,20 @@ def describe_change(before: Options, after: Options) -> list[str]:
     return [f"{title}: {was} became {now[title]}." for title, was in describe(before).items() if was != now[title]]
 
 
+class Text(NamedTuple):
+    """A symbol's bytes, and its marker's text if it ends a word."""
+
+    content: bytes
+    marker: str
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place of two merge lists where they differ; each side: left and right as labels, which hold the marker."""
+    """One place of two merge lists where they differ; each side: left and right."""
 
     rank: int
-    was: tuple[bytes, bytes]
-    now: tuple[bytes, bytes]
+    was: tuple[Text, Text]
+    now: tuple[Text, Text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +57,7 @@ class Comparison:
         """Say at which merge the lists first differ; nothing if no merge was compared."""
         if self.differences:
             first = self.differences[0]
-            was, now = (
-                " + ".join(visible(one, limit=LONGEST_SYMBOL) for one in pair) for pair in (first.was, first.now)
-            )
+            was, now = (" + ".join(visible(*text, LONGEST_SYMBOL) for text in side) for side in (first.was, first.now))
             return f"Merge {first.rank + 1:,} is the first to differ: {was} before, {now} now."
         if self.is_whole:
             return "The merges are the same."
@@ -63,13 +70,19 @@ def compare(before: Timeline, after: Timeline) -> Comparison:
     old, new = before.symbols, after.symbols  # read last: they hold what is compared, and more if training goes on
     differences: list[Difference] = []
     made_old, made_new = set(), set()
-    for rank, pairs in enumerate(zip(before.pairs()[:compared], after.pairs()[:compared], strict=True)):
-        was, now = (
-            (table.label(pair.left), table.label(pair.right)) for table, pair in zip((old, new), pairs, strict=True)
-        )
+    for rank, (pair_old, pair_new) in enumerate(zip(before.pairs()[:compared], after.pairs()[:compared], strict=True)):
+        was, now = _texts(old, pair_old), _texts(new, pair_new)
         if was != now and len(differences) < MOST_DIFFERENCES:
             differences.append(Difference(rank, was, now))
-        made_old.add(was[0] + was[1])
-        made_new.add(now[0] + now[1])
+        made_old.add((was[0].content + was[1].content, was[1].marker))
+        made_new.add((now[0].content + now[1].content, now[1].marker))
     is_whole = None not in stops and before.frontier == after.frontier
     return Comparison(compared, tuple(differences), len(made_old & made_new), is_whole)
+
+
+def _texts(symbols: SymbolTable, pair: Pair) -> tuple[Text, Text]:
+    left, right = pair
+    return (
+        Text(symbols.content(left), symbols.marker(left)),
+        Text(symbols.content(right), symbols.marker(right)),
+    )

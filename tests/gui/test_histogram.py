@@ -87,7 +87,10 @@ def test_marks_are_said_in_words_too(qtbot: QtBot, workspace: Workspace, panel: 
 def test_the_tooltip_names_the_words_in_sight(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
     with qtbot.waitSignal(workspace.frame_changed, check_params_cb=lambda frame: len(frame.splits) == 4):
         workspace.watch_rows(range(4))
-    assert panel.bars.tooltip(row_of(panel, "l · o")) == "l · o: counted 7 times\nIn: low  5,  lower  2"
+    assert (
+        panel.bars.tooltip(row_of(panel, "l · o"))
+        == "l · o: counted 7 times\nIn: low  5,  lower  2\nDouble click, or M: merge it instead"
+    )
 
 
 def test_at_the_target_no_pair_is_marked(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:

@@ -89,8 +89,8 @@ def test_every_reason_to_stop_is_told_with_its_number() -> None:
     assert said({"abc": 4}, short, 1).endswith("no pair is left that makes a token of at most 2 base symbols.")
 
 
-TRAPS = {word: 1 for word in ("mn", "zy", "bc", "aqr")} | {"qr": 1}
-"""After q + r is merged, four pairs tie at 1; the rules differ in who wins (see the tie rules)."""
+TRAPS = dict.fromkeys(("mn", "zy", "bc", "aqr"), 1) | {"qr": 1}
+# After q + r is merged, four pairs tie at 1, and the rules differ in who wins.
 
 
 @pytest.mark.parametrize(
