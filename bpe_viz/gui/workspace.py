@@ -166,7 +166,9 @@ class Workspace(QObject):
         """
         if options != self.options:
             self._make_way()
-        if self._opening.change_options(self._training, options, self._wanted):
+        # What other options change is told against what these made by themselves, without a choice by hand.
+        main = self.branches.lines[0].training if self.branches.lines else None
+        if self._opening.change_options(main, options, self._wanted):
             self.train_ahead()
 
     def _make_way(self) -> None:
