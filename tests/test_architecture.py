@@ -74,8 +74,8 @@ def test_panels_import_neither_each_other_nor_the_window(path):
 
 def test_the_workspace_imports_no_widget():
     modules = (
-        "workspace", "answers", "branches", "jobs", "kernel_choice", "opening", "playing", "selection", "text_encoder",
-        "training", "training_changes",
+        "workspace", "answers", "branches", "jobs", "kernel_choice", "opening", "playing", "row_listing", "selection",
+        "text_encoder", "training", "training_changes",
     )  # fmt: skip
     for module in modules:
         for imported in imports(PACKAGE / "gui" / f"{module}.py"):

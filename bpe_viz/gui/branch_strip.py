@@ -74,6 +74,7 @@ class BranchStrip(QWidget):
         self._workspace = workspace
         self._look = look
         self._dismissed: Line | None = None
+        self._has_room = True
         self._title = ElidedLabel()
         self._close = QToolButton()
         self._close.setIcon(QIcon(str(resource("icons", "close.svg"))))
@@ -102,16 +103,20 @@ class BranchStrip(QWidget):
         return "" if self.isHidden() else ". ".join(filter(None, (self._title.text(), self.rows.summary)))
 
     def fit_panel(self, height: int) -> None:
-        """Show as many rows as a panel of this height has room for."""
+        """Show as many rows as a panel of this height has room for; nothing if that is none."""
         room = round(LONGEST_SHARE * height) - self._look.px(36)
-        self.rows.set_most_rows(max(0, room // self.rows.row_height - 2))
+        most = room // self.rows.row_height - 2
+        self._has_room = most > 0
+        self.rows.set_most_rows(max(1, most))
+        self.follow()
 
     @Slot()
     def follow(self) -> None:
         """Show what is to be said of the line that is shown."""
         line = self._workspace.branches.shown
         comparison = line.comparison if line is not None else None
-        self.setVisible(line is not None and line is not self._dismissed and _is_worth_saying(line))
+        is_wanted = line is not None and line is not self._dismissed and _is_worth_saying(line)
+        self.setVisible(is_wanted and self._has_room)
         if line is None:
             return
         self._title.setText(_title(line))

@@ -306,5 +306,11 @@ class Branches(QObject):
         self.changed.emit()
 
 
+def dropped_branches(n: int) -> str:
+    """Say that branches went with the training that they belonged to."""
+    which = "The branch" if n == 1 else f"The {n:,} branches"
+    return f"{which} of the training before {'is' if n == 1 else 'are'} dropped."
+
+
 def _change_title(line: Line) -> str:
     return f"merge '{line.pair_text.replace(' + ', ' ')}' instead"

@@ -12,7 +12,7 @@ from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.training import Activity, CountCorpus, Training, begin_training, keep_counts
-from bpe_viz.gui.training_changes import describe_change
+from bpe_viz.gui.training_changes import Comparison, describe_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,16 @@ class Change:
     before: Training
     sentences: list[str]
     position: int
+
+    def describe(self, after: Training, comparison: Comparison) -> str:
+        """Say what it changed; comparison: of the training before with the one after."""
+        parts = [*self.sentences, *filter(None, [comparison.sentence])]
+        if after.timeline.frontier < self.position:
+            parts.append(f"The new training has no merge {self.position:,}: its last one is shown.")
+        before, now = self.before.corpus.pretokens, after.corpus.pretokens
+        if before is not now:
+            parts.append(f"{len(before):,} distinct pre-tokens became {len(now):,}.")
+        return " ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
-        count = partial(source.count, kernels_for=self.workspace.kernels_to_count)
+        count = partial(source.count, kernels_for=self.workspace.kernels.for_bytes)
         self.workspace.open(count, options, source.name)
 
     def open_paths(self, paths: Sequence[Path]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,35 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
-from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.corpus import Corpus
-from bpe_viz.engine.row_order import SortBy
 from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import Frame, Options, Pair, Progress, StopRequested
+from bpe_viz.engine.types import Frame, Options, Pair
 from bpe_viz.errors import BpeVizError, PairError, Stopped
 from bpe_viz.formats import save_tokenizer
-from bpe_viz.gui.branches import Branches, Line
+from bpe_viz.gui.branches import Branches, Line, dropped_branches
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.opening import Change, Opening
 from bpe_viz.gui.playing import Player
+from bpe_viz.gui.row_listing import RowListing
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.text_encoder import TextEncoder
 from bpe_viz.gui.training import Activity, CountCorpus, Training
 from bpe_viz.gui.training_changes import Comparison, compare
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Which pre-tokens are listed, in order.
-
-    order: (rows,) int32, rows in the corpus
-    total: how many the corpus has
-    """
-
-    order: NDArray[np.int32]
-    total: int
 
 
 class Workspace(QObject):
@@ -59,8 +45,6 @@ class Workspace(QObject):
     """Another timeline is shown: of another corpus, or another branch of the same one."""
     frontier_changed = Signal(object)
     """int: training got further."""
-    rows_changed = Signal(object)
-    """Rows: the word splits are listed in another order or filtered."""
     selection_changed = Signal(object)
     """Selection or None: something else is pointed at."""
     activity_changed = Signal(object)
@@ -74,28 +58,26 @@ class Workspace(QObject):
         super().__init__(parent)
         self._training_lane = Lane("training", self)
         self._query_lane = Lane("query", self)
-        self._kernels = KernelChoice(self)
+        self.kernels = KernelChoice(self)
         self._training: Training | None = None
         self.frame: Frame | None = None
-        self.rows = Rows(np.empty(0, dtype=np.int32), 0)
         self.selection: Selection | None = None
         self._hovered: Selection | None = None
         self._wanted = 0
         self._top = 20
         self._watched: tuple[int, ...] = ()
-        self._sort: SortBy = "count"
-        self._filter = ""
-        self._rows_ordered_at = 0
         self._stopped_by_user = False
         self._change: Change | None = None
         self.player = Player(self, self)
+        self.listing = RowListing(self._query_lane, lambda: self._training, lambda: self.shown_position, self)
+        self.listing.failed.connect(self.failed)
         self.encoder = TextEncoder(self._query_lane, lambda: self._training, self)
         self.encoder.failed.connect(self.failed)
-        self.branches = Branches(self._training_lane, self._query_lane, self._kernels, self)
+        self.branches = Branches(self._training_lane, self._query_lane, self.kernels, self)
         self.branches.line_wanted.connect(self._show_line)
         self.branches.not_made.connect(self._not_done)
         self.branches.activity_changed.connect(self.activity_changed)
-        self._opening = Opening(self._training_lane, self._kernels, self)
+        self._opening = Opening(self._training_lane, self.kernels, self)
         self._opening.opened.connect(self._opened)
         self._opening.not_opened.connect(self._not_done)
         self._opening.activity_changed.connect(self.activity_changed)
@@ -127,6 +109,11 @@ class Workspace(QObject):
     def position(self) -> int:
         """The cursor: the position asked for last, which is shown in a moment."""
         return self._wanted
+
+    @property
+    def shown_position(self) -> int:
+        """The cursor, or as near to it as is trained."""
+        return min(self._wanted, self.frontier)
 
     @property
     def frontier(self) -> int:
@@ -190,7 +177,7 @@ class Workspace(QObject):
         for note in training.corpus.notes:
             self.noticed.emit(note)
         if dropped and change is not None:
-            self.noticed.emit(_dropped(dropped))
+            self.noticed.emit(dropped_branches(dropped))
         self.train_ahead()
         if change is not None and change.position:
             self.seek(change.position)
@@ -206,7 +193,7 @@ class Workspace(QObject):
         self.timeline_changed.emit()
         self.player.fit_breakpoints()
         self.selection_changed.emit(None)
-        self._order_rows()
+        self.listing.order()
         self._request_frame()
 
     def _not_done(self, error: BpeVizError) -> None:
@@ -264,7 +251,7 @@ class Workspace(QObject):
         started = time.monotonic()
 
         def work(job: Job) -> None:
-            training.trainer.use(self._kernels.for_size(training.trainer.n_symbols, job))
+            training.trainer.use(self.kernels.for_size(training.trainer.n_symbols, job))
             training.trainer.train_to(until, job.report, job.should_stop)
 
         def report(fraction: float, text: str) -> None:
@@ -338,7 +325,7 @@ class Workspace(QObject):
         def done(comparison: Comparison) -> None:
             if line in self.branches.lines:
                 self.branches.note(line, comparison)
-                self.noticed.emit(" ".join(_what_changed(change, after, comparison)))
+                self.noticed.emit(change.describe(after, comparison))
 
         self._query_lane.submit("difference", work, done, self.failed.emit)
 
@@ -382,16 +369,15 @@ class Workspace(QObject):
         training = self._training
         if training is None:
             return
-        position = min(self._wanted, self.frontier)
-        order_depends = self._sort == "changed" or self._filter.startswith("[")
-        order_is_old = order_depends and position != self._rows_ordered_at
+        position = self.shown_position
+        order_is_old, is_filtered = self.listing.is_old, self.listing.is_filtered
         # Unfiltered it is quick. Done first, it lets the frame be asked for with the rows then in view.
-        if order_is_old and not self._filter:
-            self._order_rows()
+        if order_is_old and not is_filtered:
+            self.listing.order()
         work = partial(_frame, training, position, self._top, self._watched)
         self._query_lane.submit("frame", work, self._show_frame, self.failed.emit)
-        if order_is_old and self._filter:
-            self._order_rows()
+        if order_is_old and is_filtered:
+            self.listing.order()
 
     def _show_frame(self, frame: Frame) -> None:
         self.frame = frame
@@ -404,37 +390,12 @@ class Workspace(QObject):
         training = self._training
         if training is None:
             return
-        position = min(self._wanted, self.frontier)
+        position = self.shown_position
 
         def work(job: Job) -> NDArray[np.int64]:
             return training.answers.counts(position)
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
-
-    # --- rows ---
-
-    def list_rows(self, sort: SortBy | None = None, typed_filter: str | None = None) -> None:
-        """List the pre-tokens in another order, or filter them; see row_order.parse_filter."""
-        self._sort = self._sort if sort is None else sort
-        self._filter = self._filter if typed_filter is None else typed_filter
-        self._order_rows()
-
-    def _order_rows(self) -> None:
-        training = self._training
-        if training is None:
-            return
-        sort, typed, position = self._sort, self._filter, min(self._wanted, self.frontier)
-        self._rows_ordered_at = position
-
-        def work(job: Job) -> Rows:
-            order = training.answers.rows(sort, typed, position, job.should_stop)
-            return Rows(order, len(training.corpus.pretokens))
-
-        self._query_lane.submit("rows", work, self._show_rows, self._quietly)
-
-    def _show_rows(self, rows: Rows) -> None:
-        self.rows = rows
-        self.rows_changed.emit(rows)
 
     # --- selection ---
 
@@ -461,7 +422,7 @@ class Workspace(QObject):
         training, line = self._training, self.branches.shown
         if training is None or line is None:
             return
-        position, of = min(self._wanted, self.frontier), f" of {line.name}" if line.number else ""
+        position, of = self.shown_position, f" of {line.name}" if line.number else ""
 
         def work(job: Job) -> tuple[str, ...]:
             tokenizer = Tokenizer.from_timeline(training.timeline, training.options.counting)
@@ -472,37 +433,13 @@ class Workspace(QObject):
 
         self._query_lane.submit("save", work, done, self.failed.emit)
 
-    def kernels_to_count(self, n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
-        """Return the kernels to count so many bytes with. Runs in the training lane; may wait for them."""
-        return self._kernels.for_bytes(n_bytes, progress, should_stop)
-
-    def prepare_kernels(self) -> None:
-        """Have the kernels compiled in another process, unless that was done before."""
-        self._kernels.prepare()
-
     def close(self) -> None:
         """Stop both lanes and wait for them."""
         self.player.pause()
         self._training_lane.close()
         self._query_lane.close()
-        self._kernels.close()
+        self.kernels.close()
 
 
 def _frame(training: Training, position: int, top: int, rows: Sequence[int], job: Job) -> Frame:
     return training.answers.frame(position, top, rows)
-
-
-def _dropped(branches: int) -> str:
-    which = "The branch" if branches == 1 else f"The {branches:,} branches"
-    return f"{which} of the training before {'is' if branches == 1 else 'are'} dropped."
-
-
-def _what_changed(change: Change, after: Training, comparison: Comparison) -> list[str]:
-    """Say what a change of options changed, sentence by sentence."""
-    parts = [*change.sentences, *filter(None, [comparison.sentence])]
-    if after.timeline.frontier < change.position:
-        parts.append(f"The new training has no merge {change.position:,}: its last one is shown.")
-    before = change.before.corpus.pretokens
-    if before is not after.corpus.pretokens:
-        parts.append(f"{len(before):,} distinct pre-tokens became {len(after.corpus.pretokens):,}.")
-    return parts
