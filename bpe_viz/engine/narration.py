@@ -74,10 +74,10 @@ def _made(frame: Frame, options: TrainingOptions) -> list[Piece]:
     ]
     if frame.made_by_choice is None:
         return [*pieces, Words(f" was counted {_counted(made)}, the highest count{_tie(made, options)}.")]
-    return [*pieces, Words(f" was chosen, counted {_counted(made)}; "), *_by_the_rule(frame.made_by_choice), Words(".")]
+    return [*pieces, Words(f" was chosen, counted {_counted(made)}; "), *by_the_rule(frame.made_by_choice), Words(".")]
 
 
-def _by_the_rule(departure: Departure) -> list[Piece]:
+def by_the_rule(departure: Departure) -> list[Piece]:
     """Say what would have been done at a merge that was chosen by hand."""
     other = departure.instead_of
     if other is None:
@@ -124,7 +124,7 @@ def _to_come(frame: Frame, options: TrainingOptions) -> list[Piece]:
 
 def _why_next(frame: Frame, options: TrainingOptions) -> Sequence[Piece]:
     if frame.next_by_choice is not None:
-        return [Words(", chosen; "), *_by_the_rule(frame.next_by_choice)]
+        return [Words(", chosen; "), *by_the_rule(frame.next_by_choice)]
     tie = why_it_wins(frame, options)
     return [Words(": "), *tie] if tie else [Words(", with no tie")]
 

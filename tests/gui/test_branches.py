@@ -414,7 +414,7 @@ class TestShowing:
     def test_merge_list_and_timeline_mark_where_it_departs(self, qtbot: QtBot, window: Window) -> None:
         branch(qtbot, window.workspace, "n e")
         rows = merge_list(window).rows_view
-        notes = [rows._row(rank).notes for rank in range(4)]
+        notes = [rows.texts.row(rank).notes for rank in range(4)]
         assert notes[2] == ("chosen",)
         assert "chosen" not in (*notes[0], *notes[1], *notes[3])
         assert "chosen by hand; the rule would have merged l + o, counted 7" in rows.tooltip_at(2, 0)

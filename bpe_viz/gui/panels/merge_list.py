@@ -10,7 +10,8 @@ from bpe_viz.engine.label_search import parse_wanted, symbols_holding
 from bpe_viz.gui.branch_strip import BranchStrip, LineButton
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
-from bpe_viz.gui.merge_rows import MergeRows, Row
+from bpe_viz.gui.merge_rows import MergeRows
+from bpe_viz.gui.merge_texts import Row
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.workspace import Workspace
 
