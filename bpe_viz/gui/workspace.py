@@ -133,7 +133,7 @@ class Workspace(QObject):
     @property
     def is_settled(self) -> bool:
         """Whether everything that was asked for is shown."""
-        waiting = self.is_training or any(map(self._query_lane.is_busy, ("frame", "rows", "encode")))
+        waiting = self.is_training or any(map(self._query_lane.is_busy, ("frame", "rows", "encode", "compare")))
         return not waiting and self.frame is not None and self.frame.position == self._wanted
 
     # --- opening ---

@@ -60,11 +60,7 @@ def go(qtbot: QtBot, workspace: Workspace, position: int) -> None:
 
 
 def settle(qtbot: QtBot, workspace: Workspace) -> None:
-    def is_settled() -> bool:
-        compared = workspace._query_lane.is_busy("compare")
-        return workspace.is_settled and not compared
-
-    qtbot.waitUntil(is_settled)
+    qtbot.waitUntil(lambda: workspace.is_settled)
 
 
 def named(workspace: Workspace, pair: str) -> Pair:
