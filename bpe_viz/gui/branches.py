@@ -22,6 +22,7 @@ from bpe_viz.engine.types import Departure, Merge, Pair
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.jobs import Done, Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
+from bpe_viz.gui.opening import Change
 from bpe_viz.gui.training import Activity, Training, begin_again
 from bpe_viz.gui.training_changes import Comparison, compare
 
@@ -88,6 +89,8 @@ class Branches(QObject):
     """BpeVizError: a branch could not be made, or was stopped; all is as it was."""
     activity_changed = Signal(object)
     """Activity or None."""
+    noticed = Signal(str)
+    """str: what the user should know."""
 
     def __init__(self, training_lane: Lane, query_lane: Lane, kernels: KernelChoice, parent: QObject) -> None:
         super().__init__(parent)
@@ -298,10 +301,26 @@ class Branches(QObject):
         def work(job: Job) -> Comparison:
             return compare(before, after)
 
-        self._query_lane.submit("compare", work, partial(self.note, line), self._fail)
+        self._query_lane.submit("compare", work, partial(self._note, line), self._fail)
 
-    def note(self, line: Line, comparison: Comparison) -> None:
-        """Keep what was compared, and show it."""
+    def tell_change(self, change: Change) -> None:
+        """Compare the main timeline with the one before a change of options, and say what changed."""
+        line, after = self._lines[0], self._lines[0].training
+        if after is None:
+            return
+        before = change.before.timeline
+
+        def work(job: Job) -> Comparison:
+            return compare(before, after.timeline)
+
+        def done(comparison: Comparison) -> None:
+            if line in self._lines:
+                self._note(line, comparison)
+                self.noticed.emit(change.describe(after, comparison))
+
+        self._query_lane.submit("difference", work, done, self._fail)
+
+    def _note(self, line: Line, comparison: Comparison) -> None:
         line.comparison = comparison
         self.changed.emit()
 

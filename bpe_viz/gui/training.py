@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.timeline import Beginning, Timeline
+from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Options, Progress, StopRequested
+from bpe_viz.formats import save_tokenizer
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
@@ -37,6 +40,16 @@ class Training:
     def end(self) -> int:
         """Where the timeline ends: the target, or where training ran out of pairs."""
         return self.timeline.frontier if self.timeline.stop else self.trainer.target
+
+    def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
+        """Make merges up to a position, or until the job is stopped. Runs in the training lane."""
+        self.trainer.use(kernels.for_size(self.trainer.n_symbols, job))
+        self.trainer.train_to(until, job.report, job.should_stop)
+
+    def save(self, position: int, path: Path, job: Job) -> tuple[str, ...]:
+        """Write the tokenizer as it is at a position; return notes. Runs in the query lane."""
+        tokenizer = Tokenizer.from_timeline(self.timeline, self.options.counting)
+        return save_tokenizer(tokenizer.at(position), path)
 
 
 def begin_training(corpus: Corpus, options: Options, count: CountCorpus, kernels: KernelChoice, job: Job) -> Training:

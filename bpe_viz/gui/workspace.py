@@ -18,10 +18,8 @@ from PySide6.QtCore import QObject, Signal
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.timeline import Timeline
-from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Frame, Options, Pair
 from bpe_viz.errors import BpeVizError, PairError, Stopped
-from bpe_viz.formats import save_tokenizer
 from bpe_viz.gui.branches import Branches, Line, dropped_branches
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
@@ -31,7 +29,6 @@ from bpe_viz.gui.row_listing import RowListing
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.text_encoder import TextEncoder
 from bpe_viz.gui.training import Activity, CountCorpus, Training
-from bpe_viz.gui.training_changes import Comparison, compare
 
 
 class Workspace(QObject):
@@ -77,6 +74,7 @@ class Workspace(QObject):
         self.branches.line_wanted.connect(self._show_line)
         self.branches.not_made.connect(self._not_done)
         self.branches.activity_changed.connect(self.activity_changed)
+        self.branches.noticed.connect(self.noticed)
         self._opening = Opening(self._training_lane, self.kernels, self)
         self._opening.opened.connect(self._opened)
         self._opening.not_opened.connect(self._not_done)
@@ -214,7 +212,8 @@ class Workspace(QObject):
         if frame is None:
             return
         if self._opening.name is not None:
-            self.failed.emit(PairError(f"{self._opening.name} is being opened.", "Wait for it, or press Stop."))
+            opened = f"No pair can be merged by hand while {self._opening.name} is being opened."
+            self.failed.emit(PairError(opened, "Wait for it, or press Stop."))
             return
         following = frame.next
         if following is not None and (following.left, following.right) == pair:
@@ -250,15 +249,12 @@ class Workspace(QObject):
         until = training.trainer.target if position is None else position
         started = time.monotonic()
 
-        def work(job: Job) -> None:
-            training.trainer.use(self.kernels.for_size(training.trainer.n_symbols, job))
-            training.trainer.train_to(until, job.report, job.should_stop)
-
         def report(fraction: float, text: str) -> None:
             if until - training.timeline.frontier > 1:
                 self.activity_changed.emit(Activity.since(started, fraction, text))
             self._follow_frontier()
 
+        work = partial(training.train, until, self.kernels)
         self._training_lane.submit("train", work, self._trained_until_stop, self._training_failed, report)
 
     def stop_training(self) -> None:
@@ -311,23 +307,13 @@ class Workspace(QObject):
             self._request_frame()
 
     def _say_what_changed(self) -> None:
-        line = self.branches.shown
-        if self._change is None or self._training is None or line is None or line.number:
+        main = self.branches.lines[0] if self.branches.lines else None
+        if self._change is None or main is None or main.training is None:
             return
-        change, after = self._change, self._training
-        if after.timeline.stop is None and not self._stopped_by_user:
+        if main.training.timeline.stop is None and not main.is_stopped:
             return  # trained in part, up to a position that was asked for
-        self._change = None
-
-        def work(job: Job) -> Comparison:
-            return compare(change.before.timeline, after.timeline)
-
-        def done(comparison: Comparison) -> None:
-            if line in self.branches.lines:
-                self.branches.note(line, comparison)
-                self.noticed.emit(change.describe(after, comparison))
-
-        self._query_lane.submit("difference", work, done, self.failed.emit)
+        change, self._change = self._change, None
+        self.branches.tell_change(change)
 
     # --- the cursor ---
 
@@ -424,14 +410,10 @@ class Workspace(QObject):
             return
         position, of = self.shown_position, f" of {line.name}" if line.number else ""
 
-        def work(job: Job) -> tuple[str, ...]:
-            tokenizer = Tokenizer.from_timeline(training.timeline, training.options.counting)
-            return save_tokenizer(tokenizer.at(position), path)
-
         def done(notes: tuple[str, ...]) -> None:
             self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges{of}.", *notes)))
 
-        self._query_lane.submit("save", work, done, self.failed.emit)
+        self._query_lane.submit("save", partial(training.save, position, path), done, self.failed.emit)
 
     def close(self) -> None:
         """Stop both lanes and wait for them."""

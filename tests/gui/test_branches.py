@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
@@ -203,7 +205,9 @@ class TestMaking:
         workspace.failed.connect(failures.append)
         open_words(workspace, TrainingOptions(base="characters"), {"ab": 2})
         workspace.branch(Pair(9, 1))
-        assert [str(failure) for failure in failures] == ["Words is being opened. Wait for it, or press Stop."]
+        assert [str(failure) for failure in failures] == [
+            "No pair can be merged by hand while Words is being opened. Wait for it, or press Stop."
+        ]
         qtbot.waitUntil(lambda: workspace.is_settled and workspace.frontier == 1)
         assert merges(workspace) == ["a b"]
 
@@ -531,6 +535,59 @@ class TestMemory:
         go(qtbot, workspace, 2)
         branch(qtbot, workspace, "i d")
         assert all(line.training is not None for line in workspace.branches.lines)
+
+
+acts = st.one_of(
+    st.tuples(st.just("branch"), st.integers(0, 9)),
+    st.tuples(st.just("seek"), st.integers(0, 8)),
+    st.tuples(st.sampled_from(["undo", "redo", "next", "stop", "train", "settle"]), st.just(0)),
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acted=st.lists(acts, max_size=20), budget=st.sampled_from([0, branches.MOST_BYTES]))
+def test_whatever_is_done_every_line_follows_the_rule_but_where_it_was_chosen(
+    qtbot: QtBot, acted: list[tuple[str, int]], budget: int
+) -> None:
+    with open_workspace(qtbot) as workspace, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(branches, "MOST_BYTES", budget)
+        for act, number in acted:
+            do(qtbot, workspace, act, number)
+        settle(qtbot, workspace)
+        for line in workspace.branches.lines:
+            workspace.branches.show(line, 0)
+            settle(qtbot, workspace)
+            workspace.train_ahead()
+            settle(qtbot, workspace)
+            timeline = workspace.timeline
+            assert timeline is not None
+            assert workspace.branches.shown is line
+            assert len(timeline.departures) >= (line.number > 0)
+            chosen = max(timeline.departures, default=-1) + 1
+            assert merges(workspace) == by_the_reference(merges(workspace)[:chosen])
+
+
+def do(qtbot: QtBot, workspace: Workspace, act: str, number: int) -> None:
+    """Do one thing that a person can do; most of them without waiting for the one before."""
+    frame = workspace.frame
+    match act:
+        case "branch" if frame is not None and frame.top:
+            pair = frame.top[number % len(frame.top)]
+            workspace.branch(Pair(pair.left, pair.right))
+        case "seek":
+            workspace.seek(number)
+        case "undo":
+            workspace.branches.undo()
+        case "redo":
+            workspace.branches.redo()
+        case "next":
+            workspace.branches.show_next(workspace.position)
+        case "stop":
+            workspace.stop_training()
+        case "train":
+            workspace.train_ahead()
+        case "settle":
+            settle(qtbot, workspace)
 
 
 def test_a_strip_of_any_width_draws_its_rows(qtbot: QtBot, workspace: Workspace, look: Look) -> None:
