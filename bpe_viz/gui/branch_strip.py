@@ -45,7 +45,7 @@ class LineButton(ShrinkingButton):
         branches = self._workspace.branches
         self.setVisible(len(branches.lines) > 1)
         if branches.shown is not None:
-            self.show_text(_capital(branches.shown.name))
+            self.show_text(_capital(branches.shown.name) if branches.shown.number else "Main")
             self.setToolTip(f"{branches.shown.title}\nThe next timeline: Ctrl+B")
             self.setAccessibleName(f"Timeline: {branches.shown.title}")
 

@@ -352,7 +352,7 @@ class TestShowing:
         go(qtbot, workspace, 5)
         choose(button, "Main timeline")
         settle(qtbot, workspace)
-        assert (merges(workspace), workspace.position, button.full_text) == (MAIN, 5, "Main timeline")
+        assert (merges(workspace), workspace.position, button.full_text) == (MAIN, 5, "Main")
         choose(button, "Branch 1: merge 3 is n + e")
         settle(qtbot, workspace)
         assert (merges(workspace)[2], workspace.position) == ("n e", 5)

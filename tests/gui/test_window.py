@@ -158,7 +158,7 @@ class TestActions:
         assert len(keys) == len(set(keys))
         titles = [action.text() for menu in window.bar.brand.menu.actions() for action in menu.menu().actions()]
         for spec in specs:
-            assert any(title.startswith(spec.title.replace("&", "&&")) for title in titles), spec.id
+            assert any(title.startswith(spec.shown_title.replace("&", "&&")) for title in titles), spec.id
 
     def test_the_palette_finds_and_runs_an_action(self, qtbot, example):
         from bpe_viz.gui.action_lists import Palette
