@@ -117,11 +117,22 @@ def load() -> Kernels:
         if _loaded is None:
             import numba
 
+            _leave_extensions_out()
             folder = cache_folder()
             use_cache_folder(folder)
             numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]  # made at run time
             _loaded = Kernels(compiled=True)
         return _loaded
+
+
+def _leave_extensions_out() -> None:
+    """Keep Numba from importing, before it runs anything, whatever other installed packages register with it.
+
+    Flat arrays need none of it, and it may be large: one array library alone took 0.3 s and 30 MB.
+    """
+    from numba.core import entrypoints
+
+    entrypoints._already_initialized = True  # there is no public way
 
 
 def _compiled_twin(plain: ModuleType, kernel_set: Kernels) -> ModuleType:
