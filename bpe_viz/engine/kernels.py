@@ -784,6 +784,12 @@ def ties_at(state: State, slot: int) -> int:
     count = state.order.count[slot]
     if count < SMALL_COUNT:
         return state.with_count[count]  # type: ignore[no-any-return]  # an int64
+    if count < state.size[FLOOR]:  # chosen against the rule: the tree knows nothing of its equals
+        ties = 0
+        for other in range(state.size[PAIRS]):
+            if state.order.count[other] == count and mergeable(state.order, other):
+                ties += 1
+        return ties
     return count_ties(state.order, state.tree, state.size[PAIRS], count)
 
 

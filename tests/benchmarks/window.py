@@ -22,6 +22,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from bpe_viz.engine.types import Pair
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 MEGABYTES = 20
@@ -231,14 +233,38 @@ def measure(path: Path, folder: Path, jumps: int) -> dict[str, float]:
         times[f"{kind}, median"] = statistics.median(took)
         times[f"{kind}, worst"] = max(took)
         times[f"hold, {kind}"] = driver.beat.take()
-    driver.workspace.set_speed(5000)
+    driver.workspace.player.set_speed(5000)
     driver.workspace.seek(0)
     driver.run_until(lambda: driver.workspace.is_settled)
     driver.beat.take()
-    driver.workspace.play()
-    driver.run_until(lambda: not driver.workspace.is_playing)
+    driver.workspace.player.play()
+    driver.run_until(lambda: not driver.workspace.player.is_playing)
     times["hold, playing"] = driver.beat.take()
+    times |= branch_times(driver, last // 2)
     driver.window.close()
+    return times
+
+
+def branch_times(driver: Driver, position: int) -> dict[str, float]:
+    """Merge another pair at a position; milliseconds until that is shown, until it is trained, and back by undo."""
+    workspace, times = driver.workspace, {}
+    workspace.seek(position)
+    driver.run_until(lambda: workspace.is_settled)
+    frame = workspace.frame
+    assert frame is not None
+    driver.beat.take()
+    began = time.perf_counter()
+    workspace.branch(Pair(frame.top[9].left, frame.top[9].right))
+    driver.run_until(lambda: workspace.position == position + 1 and workspace.frame is not None)
+    times["branch, shown"] = 1000 * (time.perf_counter() - began)
+    driver.run_until(lambda: workspace.is_settled)
+    times["branch, trained"] = 1000 * (time.perf_counter() - began)
+    times["hold, branch"] = driver.beat.take()
+    began = time.perf_counter()
+    workspace.branches.undo()
+    driver.run_until(lambda: workspace.is_settled)
+    times["branch, undone"] = 1000 * (time.perf_counter() - began)
+    times["hold, undo"] = driver.beat.take()
     return times
 
 
