@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,6 @@ SUBJECTS = ("trainers", "encoders", "seeks", "steps", "growth", "large", "window
 
 BY_NAME_ONLY = ("large", "window")
 PEERS = ("gigabpe", "gigatoken", "ffbpe", "rustbpe", "bpeasy", "tokenizers", "tiktoken")
-
-Say = Callable[[str], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("file", nargs="?", type=Path, help="a text in UTF-8; without one a text of 20 MB is made")
+    parser.add_argument("file", nargs="?", type=_file, help="a text in UTF-8; without one a text of 20 MB is made")
     usual = tuple(subject for subject in SUBJECTS if subject not in BY_NAME_ONLY)
     parser.add_argument(
         "--only",
@@ -79,10 +77,17 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of {', '.join(SUBJECTS)}, with commas between; all but {' and '.join(BY_NAME_ONLY)} if not given",
     )
     parser.add_argument("--quick", action="store_true", help="a small part only, to see that everything runs")
-    parser.add_argument("--ranks", type=Path, help="the file of cl100k_base's ranks, also .gz")
+    parser.add_argument("--ranks", type=_file, help="the file of cl100k_base's ranks, also .gz")
     parser.add_argument("--temp", type=Path, help="the folder for texts that are made")
     parser.add_argument("--json", type=Path, help="write the rows to this file too")
     return parser
+
+
+def _file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{text} is no file")
+    return path.resolve()
 
 
 def _subjects(text: str) -> tuple[str, ...]:
@@ -98,6 +103,6 @@ def _plan(chosen: argparse.Namespace, folder: Path) -> Plan:
     if not compiled.is_ready():
         print("Compiling the kernels, about half a minute.", file=sys.stderr)
         compiled.fill_cache()
-    file = (chosen.file or make_text(folder / "made.txt")).resolve()
+    file = chosen.file or make_text(folder / "made.txt")
     plan = Plan(file=file, folder=folder, kernels=compiled.load(), ranks=chosen.ranks)
     return plan.quick() if chosen.quick else plan

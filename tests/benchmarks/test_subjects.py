@@ -251,8 +251,12 @@ def test_the_exit_status_tells_of_unequal_results(plan, monkeypatch):
     assert entry.main(["--only", "seeks"]) == 1
 
 
-def test_an_unknown_subject_is_a_usage_error(capsys):
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["--only", "seeks,speeds"], "no subject 'speeds'"), (["absent.txt"], "absent.txt is no file")],
+)
+def test_what_does_not_exist_is_a_usage_error(capsys, arguments, said):
     with pytest.raises(SystemExit) as ended:
-        entry.main(["--only", "seeks,speeds"])
+        entry.main(arguments)
     assert ended.value.code == 2
-    assert "no subject 'speeds'" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
