@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -21,19 +22,19 @@ class Size(Row):
     n: int | None = column("n", ",")
 
 
-def test_a_ratio_is_the_median_of_the_pairs_ratios():
+def test_a_ratio_is_the_median_of_the_pairs_ratios() -> None:
     # The second pair was slowed as a whole.
     assert compared([(1.0, 2.0), (9.0, 3.0), (2.0, 2.0)]) == (2.0, 2.0, 1.0)
 
 
-def test_a_limit_itself_is_met():
+def test_a_limit_itself_is_met() -> None:
     assert at_most(0.9, 0.9).is_met
     assert not at_most(0.91, 0.9).is_met
     assert at_least(6, 6).is_met
     assert not at_least(5.9, 6).is_met
 
 
-def test_a_table_shows_figures_goals_and_reasons():
+def test_a_table_shows_figures_goals_and_reasons() -> None:
     rows = [
         Speed(what="one", seconds=12.34, goals=(at_most(12.34, 10, "time"),)),
         Speed(what="another", note="not installed"),
@@ -49,37 +50,37 @@ def test_a_table_shows_figures_goals_and_reasons():
     ]
 
 
-def test_rows_are_values():
+def test_rows_are_values() -> None:
     (value,) = as_values([Speed(what="one", seconds=2.0, goals=(at_least(2, 1),))])
     goals = [{"text": "at least 1", "is_met": True}]
     assert value == {"what": "one", "goals": goals, "note": "", "is_refused": False, "seconds": 2.0}
 
 
-def test_a_process_is_measured_whole():
+def test_a_process_is_measured_whole() -> None:
     used = run([sys.executable, "-c", "x = bytearray(b'1') * (200 << 20)"])
     assert used.seconds > 0
     assert used.mebibytes > 200
 
 
-def test_a_process_that_fails_is_refused():
+def test_a_process_that_fails_is_refused() -> None:
     with pytest.raises(RefusedError, match="ended with 3"):
         run([sys.executable, "-c", "raise SystemExit(3)"])
 
 
-def test_a_text_is_repeated_whole(tmp_path):
+def test_a_text_is_repeated_whole(tmp_path: Path) -> None:
     file, out = tmp_path / "once.txt", tmp_path / "many.txt"
     file.write_text(" ein Wörtchen \n\n", encoding="utf-8")
     assert repeat_text(file, 50, out) == 3
     assert out.read_text(encoding="utf-8") == "ein Wörtchen\n" * 3
 
 
-def test_a_beginning_ends_with_a_character(tmp_path):
+def test_a_beginning_ends_with_a_character(tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_text("aäb", encoding="utf-8")
     assert [read_beginning(file, n) for n in range(5)] == ["", "a", "a", "aä", "aäb"]
 
 
-def test_excerpts_are_different_and_always_the_same():
+def test_excerpts_are_different_and_always_the_same() -> None:
     text = "".join(map(chr, range(0x4E00, 0x5200)))
     found = excerpts(text, 40, 10)
     assert len(set(found)) == 40
