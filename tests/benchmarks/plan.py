@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -82,13 +83,13 @@ def beginning_of(file: Path, n_bytes: int, path: Path) -> Path:
 
 
 def repeat_text(file: Path, n_bytes: int, path: Path) -> int:
-    """Write a text again and again, up to about a size; returns how often.
+    """Write a text again and again, until a size is reached; returns how often.
 
     White space at its ends is replaced by one line end, so that no pre-token of the family of GPT-2 reaches across and
     every count is that of the text, times how often it is there.
     """
     once = file.read_text(encoding="utf-8", errors="replace").strip().encode() + b"\n"
-    times = max(1, n_bytes // len(once))
+    times = max(1, math.ceil(n_bytes / len(once)))
     with path.open("wb") as out:
         for _ in range(times):
             out.write(once)
