@@ -117,7 +117,10 @@ def stop_row(stopped: Sequence[str], during: str) -> LargeRow:
 def interrupt(process_command: Sequence[str], during: str) -> Interrupted:
     """Send SIGINT as soon as a process shows a text on its terminal."""
     ours, theirs = pty.openpty()
+    # What a shell starts in the background ignores the signal, and so would its children.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(process_command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT)
+    signal.signal(signal.SIGINT, handler)
     os.close(theirs)
     shown = b""
     began = 0.0

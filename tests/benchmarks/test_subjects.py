@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -221,11 +222,29 @@ sys.exit(os.write(2, {said!r}.encode()) and {status})
 """
 
 
+TELLS = """
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+os.write(2, b"ready, but deaf" if ignored else b"ready")
+signal.sigwait([signal.SIGINT])
+"""
+
+
 @pytest.mark.parametrize(("said", "status", "is_met"), [(STOPPED, INTERRUPTED, True), ("Traceback", 1, False)])
 def test_what_an_interrupted_process_says_is_checked(said: str, status: int, is_met: bool) -> None:
     row = large.stop_row([sys.executable, "-c", WAITS.format(said=said, status=status)], "Training")
     assert row.goals[1].is_met is is_met
     assert bool(row.note) is not is_met
+
+
+def test_a_process_is_interrupted_even_if_signals_are_ignored_here() -> None:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ended = large.interrupt([sys.executable, "-c", TELLS], "ready")
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert ended.said == "ready"
 
 
 def test_a_process_that_ends_before_it_can_be_interrupted_is_refused() -> None:
