@@ -150,16 +150,17 @@ def _lines(rows: list[Row]) -> Iterable[str]:
         values = [(getattr(row, one.name), one.metadata["form"]) for one in columns]
         cells.append([row.what, *("" if value is None else format(value, form) for value, form in values)])
     widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
-    behind = ["", *("; ".join((*(f"{goal.text}: {'yes' if goal.is_met else 'NO'}" for goal in row.goals),
-                              *filter(None, (row.note,)))) for row in rows)]  # fmt: skip
-    for (first, *others), remark in zip(cells, behind, strict=True):
+    remarks = ["", *map(_remark, rows)]
+    for (first, *others), remark in zip(cells, remarks, strict=True):
         aligned = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
         yield "  ".join((first.ljust(widths[0]), *aligned, remark)).rstrip()
 
 
+def _remark(row: Row) -> str:
+    goals = (f"{goal.text}: {'yes' if goal.is_met else 'NO'}" for goal in row.goals)
+    return "; ".join((*goals, row.note) if row.note else goals)
+
+
 def as_values(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return rows as values for JSON."""
-    return [
-        {**dataclasses.asdict(row), "goals": [goal._asdict() for goal in row.goals]}
-        for row in rows
-    ]  # fmt: skip
+    return [{**dataclasses.asdict(row), "goals": [goal._asdict() for goal in row.goals]} for row in rows]

@@ -34,22 +34,18 @@ def rows(plan: Plan) -> list[SeekRow]:
     reader = Reader(trainer.timeline, plan.kernels)
     draw = random.Random(7)
 
-    def check() -> SeekRow:
+    def jump_at_random() -> SeekRow:
         for _ in range(CHECKED_POSITIONS):
             reader.frame(draw.randrange(last + 1))
             check_counts(reader)
-        return random_jumps()
-
-    def random_jumps() -> SeekRow:
         positions = [draw.randrange(last + 1) for _ in range(plan.repeats)]
         return jumps(reader, f"random, among {last:,} merges", positions)
 
-    first = row_or_reason(SeekRow, "random", check)
-    others = SeekRow(what="other visualizers", note="none jumps: they train again, or go merge by merge")
-    if first.is_refused:
-        return [first, others]
-    reader.seek(0)
-    return [first, jumps(reader, "from end to end", [last, 0] * (FARTHEST_JUMPS // 2)), others]
+    found = [row_or_reason(SeekRow, "random", jump_at_random)]
+    if not found[0].is_refused:
+        reader.frame(0)
+        found.append(jumps(reader, "from end to end", [last, 0] * (FARTHEST_JUMPS // 2)))
+    return [*found, SeekRow(what="other visualizers", note="none jumps: they train again, or go merge by merge")]
 
 
 def jumps(reader: Reader, what: str, positions: Iterable[int]) -> SeekRow:
