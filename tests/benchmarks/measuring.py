@@ -68,7 +68,8 @@ class Row:
 
 
 def row_or_reason(kind: type[R], what: str, measure: Callable[[], R]) -> R:
-    """Return the row that is measured, or one that says why there is none."""
+    """Return the row that is measured, or one that says why there is none; standard error tells what is under way."""
+    print(f"... {what}", file=sys.stderr, flush=True)
     try:
         return measure()
     except UnavailableError as error:
