@@ -189,17 +189,23 @@ def fill_cache() -> None:
     from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.tokenizer import BYTES, Tokenizer
     from bpe_viz.engine.trainer import Trainer
-    from bpe_viz.engine.types import CountingOptions, TrainingOptions
+    from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
 
     entries: Entries = {}
     compiled = Kernels(entries, is_filling=True)
-    trainer = Trainer(worked_example().pretokens, TrainingOptions(base="characters"), kernel_set=compiled)
+    pretokens, options = worked_example().pretokens, TrainingOptions(base="characters")
+    trainer = Trainer(pretokens, options, kernel_set=compiled)
     trainer.step()
     trainer.train_to()
+    second = trainer.timeline.merge(1)
+    branch = Trainer(pretokens, options, kernel_set=compiled)
+    branch.repeat(trainer.timeline, 1)
+    branch.merge_pair(Pair(second.left, second.right))
     reader = Reader(trainer.timeline, kernel_set=compiled)
     BoundaryRanks(trainer.timeline.base, MergeRanks(0, [(0, 0)]), compiled).of(b"a" * (LONG + 1), 1)
     for position in (trainer.frontier, 0, 1):
         reader.frame(position, top=3)
+    reader.seek(reader.position)  # as few changes as this are applied one by one
     call_every_kernel(compiled)
     ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
     Encoder(Tokenizer.from_ranks(ranks, CountingOptions()), compiled).encode_bytes(b"a" * 100)
