@@ -8,6 +8,10 @@ from bpe_viz.cli.terminal import say
 
 if TYPE_CHECKING:
     from bpe_viz.engine.compiled import Kernels
+    from bpe_viz.engine.tokenizer import Tokenizer
+
+LONG_TEXT = 200_000
+"""From so many characters on, which may be one pre-token, loading compiled kernels is quicker than doing without."""
 
 
 def choose_kernels(is_worth_it: bool, may_compile: bool) -> Kernels | None:
@@ -27,3 +31,10 @@ def choose_kernels(is_worth_it: bool, may_compile: bool) -> Kernels | None:
     if not compiled.is_ready():
         say(f"The compiled kernels cannot be kept in {compiled.cache_file().parent}; every run will compile them anew.")
     return kernels
+
+
+def use_kernels_for(tokenizer: Tokenizer, text: str) -> None:
+    """Have a long text, which may be one pre-token, worked out by compiled kernels if they are at hand."""
+    kernels = choose_kernels(len(text) >= LONG_TEXT, may_compile=False)
+    if kernels is not None:
+        tokenizer.use(kernels)

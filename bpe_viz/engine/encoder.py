@@ -49,6 +49,7 @@ BUCKETS = 1 << 18
 
 KEPT_BYTES = 1 << 23
 _WINDOW = 1 << 12
+_SMALL_WINDOW = 1 << 6
 
 
 class Encoder:
@@ -193,8 +194,9 @@ class PieceCutter:
             place = start + len(text[:cut].encode())
             if place <= self._reach:
                 return 0
-            if self._is_inside_special(data, place) or (self._normalizes and data[place] not in b" \n\r\t"):
-                end, window = place - 1, _WINDOW
+            if self._is_inside_special(data, place) or (self._normalizes and not _is_beside_blank(data, place)):
+                # Where every place is refused, looking at a whole window for each would take a second a megabyte.
+                end, window = place - 1, _SMALL_WINDOW
                 continue
             return place
         return 0
@@ -206,6 +208,14 @@ class PieceCutter:
         return any(
             match.start() < self._reach < match.end() for match in self._special.finditer(around, overlapped=True)
         )
+
+
+def _is_beside_blank(data: bytes, place: int) -> bool:
+    """Tell whether a text may be normalized in two parts here: nothing composes with a blank or a line end.
+
+    Lower case, too, looks at neighbours in a word alone.
+    """
+    return not set(data[place - 1 : place + 1]).isdisjoint(b" \n\r\t")
 
 
 def _character_start(data: bytes, place: int) -> int:

@@ -17,6 +17,7 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair
 from bpe_viz.errors import FormatError
 
 if TYPE_CHECKING:
+    from bpe_viz.engine.compiled import Kernels
     from bpe_viz.engine.quick_ids import QuickIds
     from bpe_viz.engine.timeline import Timeline
 
@@ -172,6 +173,10 @@ class Tokenizer:
         other.position = position
         other._quick = None
         return other
+
+    def use(self, kernel_set: Kernels) -> None:
+        """Work long pre-tokens out with these kernels; tokenizers that share a memory of pre-tokens follow."""
+        self._boundaries.use(kernel_set)
 
     @property
     def base(self) -> BaseVocabulary:
