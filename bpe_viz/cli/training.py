@@ -36,7 +36,7 @@ def train(sources: Sequence[str], options: Options, threads: int | None = None) 
         say_all(corpus.notes)
         n_special_tokens = len(set(options.counting.special_tokens))
         kernels = _kernels_to_train(len(corpus.pretokens.data))
-        trainer = Trainer(corpus.pretokens, options.training, n_special_tokens, kernels)
+        trainer = Trainer(corpus.pretokens, options.training, n_special_tokens, kernels, records=False)
         stop = trainer.train_to(progress=progress.report)
     if stop is not None and stop != "target":
         say(f"Stopped after {trainer.frontier:,} of {trainer.target:,} merges: {_reason(stop, options)}")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import mmap
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Protocol
 
@@ -18,20 +19,25 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_encoding
+from bpe_viz.engine.arrays import zeros
 from bpe_viz.engine.boundaries import pair_table
+from bpe_viz.engine.character_classes import character_classes
 from bpe_viz.engine.compiled import Kernels
+from bpe_viz.engine.kernels_batches import ENTRY
 from bpe_viz.engine.kernels_encoding import (
+    IDS,
+    LONGEST_KEPT,
+    N_USED,
     NO_RANK,
     NO_TOKEN,
     PACKED_TOKENS,
-    PADDING,
-    WAYS,
-    WORDS,
+    WANTED,
     Cache,
     Merges,
     Scratch,
 )
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
+from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
@@ -44,10 +50,12 @@ Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 PIECE_BYTES = 1 << 20
 """About how much text is encoded at once: some 20 ms, so that Stop and progress are felt at once."""
 
-BUCKETS = 1 << 18
-"""Of the memory of pre-tokens: WAYS entries of 32 bytes, so 32 MB a thread; half of that costs a quarter of speed."""
+ENTRIES = 1 << 20
+"""Of the memory of pre-tokens, 32 bytes each and three quarters of them used: so 32 MB a thread."""
 
-KEPT_BYTES = 1 << 23
+KEPT_BYTES = 1 << 25
+"""Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
+
 _WINDOW = 1 << 12
 _SMALL_WINDOW = 1 << 6
 
@@ -56,13 +64,13 @@ class Encoder:
     """Encodes at one tokenizer's position. One thread calls it; it starts threads of its own."""
 
     def __init__(
-        self, tokenizer: Tokenizer, kernel_set: Kernels | None = None, threads: int = 1, buckets: int = BUCKETS
+        self, tokenizer: Tokenizer, kernel_set: Kernels | None = None, threads: int = 1, entries: int = ENTRIES
     ) -> None:
         """Lay the merges out for the kernels.
 
         kernel_set: None: none, which is quicker than plain ones
         threads: at most so many at once, each with a memory of its own
-        buckets: a power of two, the size of each memory
+        entries: a power of two, at least 2, the size of each memory
         """
         self.tokenizer = tokenizer
         self._pretokenizer = pretokenizer_for(tokenizer.counting)
@@ -70,11 +78,13 @@ class Encoder:
         self._workers: SimpleQueue[_Worker] = SimpleQueue()
         runs_in_arrays = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
         merges = merges_of(tokenizer, kernel_set) if runs_in_arrays and kernel_set is not None else None
+        # Documents are a matter of training: a text is encoded as one.
+        rule = rule_for(replace(tokenizer.counting, documents="file"))
         for _ in range(self._threads):
             if merges is None or kernel_set is None:
                 self._workers.put(_PretokenWorker(tokenizer))
             else:
-                self._workers.put(_ArrayWorker(merges, kernel_set, buckets))
+                self._workers.put(_ArrayWorker(merges, rule, kernel_set, entries))
 
     def encode_bytes(
         self,
@@ -267,7 +277,7 @@ class _PretokenWorker(_Worker):
                 if self._tokenizer.refuses_gaps and None in encoded:
                     self._tokenizer.lay_out(pretoken, "text")  # raises
                 found = tuple(token_id for token_id in encoded if token_id is not None)
-                if len(known) >= WAYS * BUCKETS:
+                if len(known) >= ENTRIES:
                     known.clear()
                 known[pretoken] = found
             ids += found
@@ -277,13 +287,19 @@ class _PretokenWorker(_Worker):
 class _ArrayWorker(_Worker):
     """Runs the kernels."""
 
-    def __init__(self, merges: Merges, kernel_set: Kernels, buckets: int) -> None:
+    def __init__(self, merges: Merges, rule: int | None, kernel_set: Kernels, entries: int) -> None:
+        """rule: of the scanner, see scanning.rule_for; None: the pretokenizer has none."""
         self._kernels = kernel_set
+        self._module = kernel_set.of(kernels_encoding)
+        self._rule = rule
+        self._classes = kernel_set.view(character_classes())
         self._merges = kernel_set.view(merges)
-        self.cache = empty_cache(buckets)
+        self.cache = empty_cache(entries)
         self._cache = kernel_set.view(self.cache)
+        self._batch = kernel_set.view(empty_batch())
         self._room = 0
         self._scratch = self._make_room(1 << 10)
+        self._out = np.empty(0, dtype=np.int32)
 
     def _make_room(self, longest: int) -> Scratch:
         if longest > self._room:
@@ -302,36 +318,48 @@ class _ArrayWorker(_Worker):
     def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
         if forms:
             text = normalize(text.decode(), forms).encode()
-        return self.encode_spans(text, byte_spans(pretokenizer, text))
+        if len(self._out) < len(text) + PACKED_TOKENS:
+            self._out = np.empty(len(text) + PACKED_TOKENS, dtype=np.int32)
+        data = np.frombuffer(text, dtype=np.uint8)
+        if self._rule is None:
+            return self._encode_spans(data, byte_spans(pretokenizer, text))
+        return self._scan(self._rule, data)
 
-    def encode_spans(self, text: bytes, spans: Spans) -> Ids:
-        """Return the ids of pre-tokens of a text."""
+    def _scan(self, rule: int, data: NDArray[np.uint8]) -> Ids:
+        found: list[Ids] = []
+        view, out = self._kernels.view((data, self._out))
+        done = 0
+        while done < len(data):
+            done = self._module.encode_text(
+                rule, self._classes, view, done, len(data), self._merges, self._cache, self._scratch, self._batch, out
+            )
+            found.append(self._out[: self.cache.used[IDS]].copy())
+            if done < len(data):
+                self._make_room(int(self.cache.used[WANTED]))
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _encode_spans(self, data: NDArray[np.uint8], spans: Spans) -> Ids:
         start, end = spans
         if not len(start):
             return np.empty(0, dtype=np.int32)
         scratch = self._make_room(int((end - start).max()))
-        padded = np.empty(len(text) + PADDING, dtype=np.uint8)
-        padded[: len(text)] = np.frombuffer(text, dtype=np.uint8)
-        padded[len(text) :] = 0
-        out = np.empty(len(text) + PACKED_TOKENS, dtype=np.int32)
-        views = self._kernels.view((padded, start, end)), self._kernels.view(out)
-        encode: Callable[..., int] = self._kernels.of(kernels_encoding).encode_spans
-        n = encode(*views[0], self._merges, self._cache, scratch, views[1])
-        return out[:n].copy()
+        data, start, end, out = self._kernels.view((data, start, end, self._out))
+        n = self._module.encode_spans(data, start, end, self._merges, self._cache, scratch, self._batch, out)
+        return self._out[:n].copy()
 
 
-def empty_cache(buckets: int) -> Cache:
-    """Return a memory of pre-tokens without any in it. buckets: a power of two."""
-    words = buckets * WAYS * WORDS
-    # On a boundary of 64 bytes, so that a bucket lies in two cache lines and not in three.
-    room = np.zeros(words + 8, dtype=np.int64)
+def empty_cache(entries: int) -> Cache:
+    """Return a memory of pre-tokens without any in it. entries: a power of two, at least 2."""
+    # On a boundary of 64 bytes, so that an entry lies in one cache line.
+    room = zeros(entries * ENTRY + 8, np.int64)
     skip = (-room.ctypes.data % 64) // 8
-    kept = min(KEPT_BYTES, 64 * buckets * WAYS)
+    kept = min(KEPT_BYTES, 64 * entries)
     return Cache(
-        entry=room[skip : skip + words],
-        tokens=np.zeros(kept // 4, dtype=np.int32),
-        text=np.zeros(kept + PADDING, dtype=np.uint8),
-        used=np.zeros(3, dtype=np.int64),
+        entry=room[skip : skip + entries * ENTRY],
+        tokens=zeros(max(kept // 4, LONGEST_KEPT), np.int32),
+        text=zeros(max(kept, LONGEST_KEPT), np.uint8),
+        start=zeros(entries, np.int64),
+        used=np.zeros(N_USED, dtype=np.int64),
     )
 
 
@@ -355,7 +383,7 @@ def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
         may_merge=np.zeros(1 << (len(entries.left)).bit_length(), dtype=np.uint8),
         ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
         whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
-        content=np.frombuffer(content + bytes(PADDING), dtype=np.uint8).copy(),
+        content=np.frombuffer(content, dtype=np.uint8).copy(),
         content_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
     )
     module = kernel_set.of(kernels_encoding)

@@ -27,9 +27,9 @@ Array = Any
 EMPTY = -1
 NO_SLOT = -1
 
-# Rows of State.size: how much of each growing array is in use.
-PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS, FLOOR, WARMTH = range(11)
-N_SIZES = 11
+# Rows of State.size: how much of each growing array is in use, and whether changes are recorded (1 or 0).
+PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS, FLOOR, WARMTH, RECORDS = range(12)
+N_SIZES = 12
 
 # Rows of Order.rule.
 TIE_RULE, MAX_TOKEN_LENGTH = range(2)
@@ -54,7 +54,7 @@ class Order(NamedTuple):
     text_start: (symbols + 1,) int64
     prefix: (symbols,) int64, the first bytes of the text as a number (63 bits of them), so that most comparisons look
             at nothing else
-    first_place: (slots,) int32, the first place where the pair stands now; kept for the rule FIRST_SEEN alone
+    first_place: (slots,) int32, the first place where the pair stands now; with the rule FIRST_SEEN alone, else empty
     rule:   (2,) int64, TIE_RULE and MAX_TOKEN_LENGTH
     """
 
@@ -80,17 +80,18 @@ class State(NamedTuple):
                  It is kept for pairs that count size[FLOOR] or more, since most pairs never come near the top; when
                  none is left up there the floor is lowered and the tournament played anew.
     with_count:  (SMALL_COUNT,) int64, how many mergeable pairs have each small count
-    change_slot, change: (changes,) int32 and int64, the recorded changes of all merges, end to end
+    change_slot, change: (changes,) int32 and int64, the recorded changes of all merges, end to end; empty, like
+                 changed_row, unless size[RECORDS]
     changed_row: (changed rows,) int32, the pre-tokens that each merge changed, ascending within a merge
     merged_slot ... changed_rows_end: (merges,) what is recorded of each merge; the *_after and *_end arrays hold the
                  state after it
     ends_word:   (symbols,) uint8, 1 where the symbol carries the end-of-word marker
     left_stamp, left_slot: (symbols,) the slot of (symbol, new symbol) and the merge that it was set in
     right_stamp, right_slot: the same for (new symbol, symbol)
-    first_at:    (slots,) int64, where in `place` the first place that is not stale may stand
+    first_at:    (slots,) int64, where in `place` the first place that is not stale may stand; with FIRST_SEEN alone
     touched_stamp: (slots,) int32, the last merge that touched the slot
-    touched, before: (slots,) int32 and int64, the slots that this merge touches, and their counts before it
-    fresh_slot, fresh_place: (fresh places,) int32; scratch of one merge
+    touched, before: (n,) int32 and int64, the slots that this merge touches, and their counts before it
+    fresh_slot, fresh_place: (n,) int32, the places that this merge makes. These four are scratch of one merge.
     """
 
     order: Order
@@ -420,25 +421,27 @@ def replay_changes(
             replay_slot(order, tree, slots, slot)
 
 
-def lay_out_cells(symbols: Array, lengths: Array, cell: Array) -> None:
-    """Write the pre-tokens into cells, with an empty cell before, between and after them.
+def lay_out_cells(symbols: Array, lengths: Array, first_row: int, cell: Array, where: int) -> int:
+    """Write some pre-tokens into cells, with an empty cell behind each. Returns the cell where the next begin.
 
-    symbols: (n,) int32, end to end; lengths: (rows,) int64; cell: (3 * (n + rows + 1),) int32
+    symbols: (n,) int32, end to end; lengths: (rows,) int64, of rows first_row and so on
+    where: the first cell to write; before the first pre-token of all stands an empty cell, see empty_cell
     """
-    where, i = 0, 0
+    i = 0
     for row in range(len(lengths)):
-        _empty(cell, where)
-        where += 1
         for _ in range(lengths[row]):
             cell[3 * where] = symbols[i]
             cell[3 * where + 1] = NO_SLOT
-            cell[3 * where + 2] = row
+            cell[3 * where + 2] = first_row + row
             where += 1
             i += 1
-    _empty(cell, where)
+        empty_cell(cell, where)
+        where += 1
+    return where
 
 
-def _empty(cell: Array, where: int) -> None:
+def empty_cell(cell: Array, where: int) -> None:
+    """Part two pre-tokens."""
     cell[3 * where] = EMPTY
     cell[3 * where + 1] = NO_SLOT
     cell[3 * where + 2] = -1
@@ -535,6 +538,11 @@ def _new_symbol(state: State, left: int, right: int) -> int:
     return symbol  # type: ignore[no-any-return]  # an int64
 
 
+def most_touched(occurrences: int) -> int:
+    """Return how many slots a merge may touch at most: its own, and at each place two old and two new ones."""
+    return 4 * occurrences + 1
+
+
 def has_room(state: State, slot: int) -> bool:
     """Tell whether every growing array has room for this merge, whatever it turns out to make."""
     occurrences = state.place_start[slot + 1] - state.place_start[slot]
@@ -546,12 +554,12 @@ def has_room(state: State, slot: int) -> bool:
         - order.text_start[order.right[slot]]
     )
     new_pairs = 2 * min(occurrences, size[SYMBOLS] + 1)
-    return (  # type: ignore[no-any-return]  # comparisons
+    return (
         size[PAIRS] + new_pairs <= min(len(order.left), len(state.tree))
         and size[PLACES] + 2 * occurrences <= len(state.place)
-        and 2 * occurrences <= len(state.fresh_slot)
-        and size[CHANGES] + new_pairs + 2 * occurrences + 1 <= len(state.change)
-        and size[CHANGED_ROWS] + occurrences <= len(state.changed_row)
+        and most_touched(occurrences) <= len(state.touched)
+        and size[RECORDS] * (size[CHANGES] + new_pairs + 2 * occurrences + 1) <= len(state.change)
+        and size[RECORDS] * (size[CHANGED_ROWS] + occurrences) <= len(state.changed_row)
         and size[MERGES] < len(state.merged_slot)
         and size[SYMBOLS] < len(order.length)
         and size[TEXT] + joined <= len(order.text)
@@ -603,7 +611,7 @@ def merge_slot(state: State, slot: int) -> int:
     The caller has made sure that has_room(state, slot).
     """
     order, size, cell = state.order, state.size, state.cell
-    stamp = size[MERGES]
+    stamp, records = size[MERGES], size[RECORDS]
     left, right = order.left[slot], order.right[slot]
     ties = ties_at(state, slot)
     first_new = size[PAIRS]
@@ -626,7 +634,7 @@ def merge_slot(state: State, slot: int) -> int:
         weight = state.weight[row]
         right_part = here + length_left
         after = right_part + length_right
-        if row != last_row:
+        if records and row != last_row:
             state.changed_row[size[CHANGED_ROWS]] = row
             size[CHANGED_ROWS] += 1
             last_row = row
@@ -694,8 +702,29 @@ def _sort_fresh_places(state: State, first_new: int, n_fresh: int) -> None:
         place_start[slot] = place_start[slot - 1]
     place_start[first_new] = begin
     size[PLACES] = total
-    for slot in range(first_new, size[PAIRS]):
-        state.first_at[slot] = place_start[slot]
+    if state.order.rule[TIE_RULE] == FIRST_SEEN:
+        for slot in range(first_new, size[PAIRS]):
+            state.first_at[slot] = place_start[slot]
+
+
+def drop_stale_places(state: State) -> None:
+    """Take the stale places out of all lists, so that there is room for new ones."""
+    order, size, place, place_start = state.order, state.size, state.place, state.place_start
+    kept = 0
+    start = 0
+    for slot in range(size[PAIRS]):
+        end = place_start[slot + 1]
+        place_start[slot] = kept
+        if order.count[slot] > 0:
+            for i in range(start, end):
+                if state.cell[3 * place[i] + 1] == slot:
+                    place[kept] = place[i]
+                    kept += 1
+        if order.rule[TIE_RULE] == FIRST_SEEN:
+            state.first_at[slot] = place_start[slot]
+        start = end
+    place_start[size[PAIRS]] = kept
+    size[PLACES] = kept
 
 
 def find_first_place(state: State, slot: int) -> None:
@@ -717,9 +746,10 @@ def _record(state: State, n_touched: int) -> None:
         old, new = state.before[i], order.count[slot]
         if old == new:
             continue
-        state.change_slot[size[CHANGES]] = slot
-        state.change[size[CHANGES]] = new - old
-        size[CHANGES] += 1
+        if size[RECORDS]:
+            state.change_slot[size[CHANGES]] = slot
+            state.change[size[CHANGES]] = new - old
+            size[CHANGES] += 1
         if old == 0:
             size[LIVE_PAIRS] += 1
         if new == 0:

@@ -1,15 +1,15 @@
-"""A hash table of pre-tokens: how often each occurs, in the order they were first seen.
+"""A hash table of pre-tokens: how often each occurs, and where each was first seen.
 
 Every function is plain Python over flat arrays and is run in two ways, as it stands and compiled: see kernels.py.
-All integers stay below 2**62, where Python's and a machine's agree; products are cut to their low bits, which agree
-whatever overflowed.
+Nearly all of counting is waiting for memory, so what a pre-token met before needs lies together: its key, by which it
+is told from all others unless it is long, and its count.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bpe_viz.engine.kernels_scanning import SPACE, WORDS, pretoken_end, run_end
+from bpe_viz.engine.kernels_batches import ENTRY, FIRST_KEY, SECOND_KEY, Batch, find_entry, home_of, scan_batch
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
@@ -17,132 +17,47 @@ Array = Any
 # Rows of Table.size: how much is in use, and how many bytes of text the pre-token needs that found no room.
 PRETOKENS, TEXT, WANTED_TEXT = range(3)
 
-WHOLE = 7  # up to so many bytes a key is the pre-token itself, its length above
-LENGTH_SHIFT = 56
-HASHED = 1 << 61  # marks the key of a longer one
-LOW_BITS = HASHED - 1
-# Odd, and without a pattern in its bits: the golden ratio's.
-MULTIPLIER = 0x1E3779B97F4A7C15
-SLOT_SHIFT = 24  # the high bits of a product are the mixed ones
+# What an entry holds besides its key: the count, and the number of the pre-token, in the order they were entered.
+COUNT, NUMBER = 2, 3
 
 
 class Table(NamedTuple):
     """Pre-tokens with their counts; arrays may be longer than what is in use.
 
     size:  (3,) int64, PRETOKENS, TEXT and WANTED_TEXT
-    slot:  (2 * slots,) int64, [key or 0, number of the pre-token] side by side, so that one memory access brings
-           both; slots is a power of two, more than the pre-tokens there is room for
-    key:   (pre-tokens,) int64; start: (pre-tokens + 1,) int64, where each starts in text
-    count: (pre-tokens,) int64; first: (pre-tokens,) int64, the position where each was first seen
+    entry: (ENTRY * entries,) int64, a table as in kernels_batches.py, longer than there is room for pre-tokens
+    start: (pre-tokens + 1,) int64, where each starts in text
+    first: (pre-tokens,) int64, the position where each was first seen
     text:  (bytes,) uint8, the pre-tokens end to end
     """
 
     size: Array
-    slot: Array
-    key: Array
+    entry: Array
     start: Array
-    count: Array
     first: Array
     text: Array
 
 
-class Batch(NamedTuple):
-    """Pre-tokens that are looked up together; all arrays are equally long and int64.
-
-    start, end: where each lies in its text; key: its key; count: how often it occurs; position: where it was first
-    seen; seen: scratch, what was read ahead of its turn
-    """
-
-    start: Array
-    end: Array
-    key: Array
-    count: Array
-    position: Array
-    seen: Array
-
-
-def home_of(key: int) -> int:
-    """Return a key's slot, if there were any number of slots."""
-    return ((key * MULTIPLIER) & LOW_BITS) >> SLOT_SHIFT
-
-
-def key_of(data: Array, start: int, end: int) -> int:
-    """Return the key of a pre-token, which is not 0; different pre-tokens of up to WHOLE bytes have different keys."""
-    length = end - start
-    if length <= WHOLE:
-        key = length << LENGTH_SHIFT
-        for i in range(length):
-            key |= data[start + i] << 8 * i
-        return key
-    key = length
-    at = start
-    while at < end:
-        # The last seven bytes may overlap those before: every byte counts, whatever the length.
-        at = min(at, end - WHOLE)
-        chunk = 0
-        for i in range(WHOLE):
-            chunk |= data[at + i] << 8 * i
-        key = ((key ^ chunk) * MULTIPLIER) & LOW_BITS
-        key ^= key >> 31
-        at += WHOLE
-    return key | HASHED
-
-
-def same_bytes(a: Array, at: int, b: Array, start: int, end: int) -> bool:
-    """Tell whether the bytes of `a` from `at` on are b[start:end]."""
-    for i in range(start, end):
-        if a[at] != b[i]:
-            return False
-        at += 1
+def enter(
+    table: Table, at: int, first_key: int, second_key: int, count: int, position: int, data: Array, start: int, n: int
+) -> bool:
+    """Put a pre-token of n bytes into an empty entry; tells whether there was room for it."""
+    size, text = table.size, table.text
+    number, used = size[PRETOKENS], size[TEXT]
+    if number >= len(table.first) or used + n > len(text):
+        size[WANTED_TEXT] = n
+        return False
+    table.entry[at + FIRST_KEY] = first_key
+    table.entry[at + SECOND_KEY] = second_key
+    table.entry[at + COUNT] = count
+    table.entry[at + NUMBER] = number
+    table.first[number] = position
+    for i in range(n):
+        text[used + i] = data[start + i]
+    table.start[number + 1] = used + n
+    size[PRETOKENS] = number + 1
+    size[TEXT] = used + n
     return True
-
-
-def add_batch(table: Table, batch: Batch, n: int, data: Array) -> int:
-    """Add to the counts of the first n pre-tokens of a batch, which lie in `data`.
-
-    Returns how many were added; fewer than n if the table needs room for the next.
-    """
-    # A function for each step would be easier to read; passing it the table took longer than the steps.
-    slot, text, starts = table.slot, table.text, table.start
-    mask = len(slot) // 2 - 1
-    # Nearly every look into a large table waits for memory; these waits, which no branch parts, pass together.
-    for i in range(n):
-        batch.seen[i] = slot[2 * (home_of(batch.key[i]) & mask) + 1]
-    for i in range(n):
-        batch.seen[i] = table.count[batch.seen[i]] + starts[batch.seen[i]]
-    for i in range(n):
-        key, start, end = batch.key[i], batch.start[i], batch.end[i]
-        at = home_of(key) & mask
-        number = -1
-        while slot[2 * at]:
-            if slot[2 * at] == key:
-                number = slot[2 * at + 1]
-                known_at = starts[number]
-                if key < HASHED:
-                    break
-                if starts[number + 1] - known_at == end - start and same_bytes(text, known_at, data, start, end):
-                    break
-                number = -1
-            at = (at + 1) & mask
-        if number >= 0:
-            table.count[number] += batch.count[i]
-            continue
-        number = table.size[PRETOKENS]
-        used = table.size[TEXT]
-        if number >= len(table.key) or used + end - start > len(text):
-            table.size[WANTED_TEXT] = end - start
-            return i
-        slot[2 * at] = key
-        slot[2 * at + 1] = number
-        table.key[number] = key
-        table.count[number] = batch.count[i]
-        table.first[number] = batch.position[i]
-        for j in range(start, end):
-            text[used + j - start] = data[j]
-        starts[number + 1] = used + end - start
-        table.size[PRETOKENS] = number + 1
-        table.size[TEXT] = used + end - start
-    return n
 
 
 def count_pretokens(
@@ -161,35 +76,76 @@ def count_pretokens(
     position: of data[0] in all that is counted
     Returns where the next pre-token starts: before `until` only if the table needs room for it.
     """
+    entry = table.entry
     at = start
     while at < until:
-        n = 0
-        while n < len(batch.key) and at < until:
-            if rule & WORDS:
-                at = run_end(classes, data, at, end, SPACE)
-                if at >= end:
-                    break
-            after = pretoken_end(rule, classes, data, at, end)
-            batch.start[n] = at
-            batch.end[n] = after
-            batch.key[n] = key_of(data, at, after)
-            batch.count[n] = 1
-            batch.position[n] = position + at
-            at = after
-            n += 1
-        added = add_batch(table, batch, n, data)
-        if added < n:
-            return batch.start[added]  # type: ignore[no-any-return]  # an integer
+        n = scan_batch(rule, classes, batch, data, at, until, end, entry)
+        if n == 0:
+            return end
+        for i in range(n):
+            first_key, second_key = batch.first_key[i], batch.second_key[i]
+            begin = batch.start[i]
+            length = batch.end[i] - begin
+            found = find_entry(
+                entry, batch.home[i], first_key, second_key, table.text, table.start, 0, data, begin, length
+            )
+            if entry[found + SECOND_KEY]:
+                entry[found + COUNT] += 1
+            elif not enter(table, found, first_key, second_key, 1, position + begin, data, begin, length):
+                return begin  # type: ignore[no-any-return]  # an int64
+        at = batch.end[n - 1]
     return at
 
 
-def fill_slots(table: Table) -> None:
-    """Put all pre-tokens into their slots, which are empty."""
-    mask = len(table.slot) // 2 - 1
-    for number in range(table.size[PRETOKENS]):
-        key = table.key[number]
-        at = home_of(key) & mask
-        while table.slot[2 * at]:
-            at = (at + 1) & mask
-        table.slot[2 * at] = key
-        table.slot[2 * at + 1] = number
+def merge_tables(table: Table, other: Table, start: int) -> int:
+    """Add the counts of another table, from its entry at `start` on; first seen first.
+
+    Both are gone through nearly in step, as entries lie in the order of their keys.
+    Returns where to go on when the table has room for what comes next; the length of other.entry when all is added.
+    """
+    mask = len(table.entry) - 1
+    for at in range(start, len(other.entry), ENTRY):
+        first_key, second_key = other.entry[at + FIRST_KEY], other.entry[at + SECOND_KEY]
+        if not second_key:
+            continue
+        number, count = other.entry[at + NUMBER], other.entry[at + COUNT]
+        begin = other.start[number]
+        n = other.start[number + 1] - begin
+        home = home_of(first_key, second_key, mask)
+        found = find_entry(table.entry, home, first_key, second_key, table.text, table.start, 0, other.text, begin, n)
+        if table.entry[found + SECOND_KEY]:
+            table.entry[found + COUNT] += count
+            known = table.entry[found + NUMBER]
+            table.first[known] = min(table.first[known], other.first[number])
+        elif not enter(table, found, first_key, second_key, count, other.first[number], other.text, begin, n):
+            return at
+    return len(other.entry)
+
+
+def move_entries(old: Array, entry: Array) -> None:
+    """Put all entries into a longer array of empty ones."""
+    mask = len(entry) - 1
+    for at in range(0, len(old), ENTRY):
+        if not old[at + SECOND_KEY]:
+            continue
+        home = home_of(old[at + FIRST_KEY], old[at + SECOND_KEY], mask)
+        while entry[home + SECOND_KEY]:
+            home = (home + ENTRY) & mask
+        for i in range(ENTRY):
+            entry[home + i] = old[at + i]
+
+
+def counts_by_number(table: Table, count: Array) -> None:
+    """Write the count of each pre-token, in the order of entry. count: (pre-tokens,) int64."""
+    for at in range(0, len(table.entry), ENTRY):
+        if table.entry[at + SECOND_KEY]:
+            count[table.entry[at + NUMBER]] = table.entry[at + COUNT]
+
+
+def write_in_order(table: Table, order: Array, text: Array) -> None:
+    """Write the pre-tokens' text end to end in this order of their numbers."""
+    written = 0
+    for i in range(len(order)):
+        for j in range(table.start[order[i]], table.start[order[i] + 1]):
+            text[written] = table.text[j]
+            written += 1

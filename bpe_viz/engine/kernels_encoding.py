@@ -3,50 +3,46 @@
 Plain Python over flat arrays, like kernels.py, and run in the same two ways.
 
 The words used below
-    key     tells pre-tokens apart: two numbers. Up to SHORT_BYTES bytes they hold the bytes themselves and their
-            number, so equal keys are equal pre-tokens; of a longer pre-token they hold a hash and the number of bytes,
-            and the bytes are compared.
-    bucket  WAYS entries side by side, in one or two cache lines. A key is looked for in one bucket only; when that is
-            full the oldest entry goes. So memory is bounded, and what is met often comes back at once.
-    entry   four int64: the two numbers of the key (the second is 0 in an empty entry), then what it stands for: up to
-            three tokens packed in, else where they lie in Cache.tokens.
+    key     tells pre-tokens apart: see kernels_keys.py.
+    entry   of a table as in kernels_batches.py. The two words behind its key hold the tokens of the pre-token: their
+            number in the low bits of the last, and up to three tokens packed in; or, for more of them or a long
+            pre-token, where they lie in Cache.tokens, and the number of the long one in the last word.
+When a memory is full all is forgotten: what is met often comes back at once.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from bpe_viz.engine.kernels_batches import ENTRY, SECOND_KEY, Batch, find_entry, scan_batch, take_batch
 from bpe_viz.engine.kernels_boundaries import find_pair, remove_boundaries
+from bpe_viz.engine.kernels_keys import SHORT_BYTES, key_of, mixed, same_bytes
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
 
-PADDING = 16
-"""How many bytes must be readable behind every text; their values do not matter."""
-
-WAYS = 4
-WORDS = 4
-SHORT_BYTES = 14
 LONGEST_KEPT = 256
-LONG_KEY = 15
+COUNT_BITS = 16
+IN_COUNT = (1 << COUNT_BITS) - 1
 PACKED_TOKENS = 3
 
-SCANNED = 48
+N_BASE = 256
+
+PLACE_BITS = 6
+IN_PLACE = (1 << PLACE_BITS) - 1
+
+SCANNED = 1 << PLACE_BITS
 """Up to so many symbols the lowest rank is found by looking at all of them: quicker than a heap, for their number."""
 
 NO_RANK = 2**31 - 1
+NO_ORDER = 2**62
 NO_TOKEN = -1
 
-# Numbers stay below 2**63 after masking, and masking keeps the low bits alone, which are the same whether a product
-# wraps (compiled) or grows (plain).
-_56_BITS = (1 << 56) - 1
-_62_BITS = (1 << 62) - 1
 _31_BITS = (1 << 31) - 1
-_FACTOR = 0x1E3779B97F4A7C15
-_OTHER_FACTOR = 0x2545F4914F6CDD1D
 
 # Rows of Cache.used.
-TOKENS_USED, TEXT_USED, FORGOTTEN = range(3)
+ENTRIES, TOKENS_USED, TEXT_USED, LONG_USED, FORGOTTEN, IDS, WANTED = range(7)
+N_USED = 7
 
 
 class Merges(NamedTuple):
@@ -60,7 +56,7 @@ class Merges(NamedTuple):
     ids: (symbols,) int32, token ids
     whole: (size,) int32, a hash table of the symbols that are taken whole, NO_TOKEN where empty; size is a power of
            two, or 0 if none is
-    content: (bytes + PADDING,) uint8, the bytes of all symbols end to end; content_start: (symbols + 1,) int64
+    content: (bytes,) uint8, the bytes of all symbols end to end; content_start: (symbols + 1,) int64
     """
 
     symbol_of_byte: Array
@@ -76,20 +72,26 @@ class Merges(NamedTuple):
 class Cache(NamedTuple):
     """Pre-tokens met before, and their tokens.
 
-    entry: (buckets * WAYS * WORDS,) int64, buckets a power of two
+    entry: (entries * ENTRY,) int64, a table; it is kept at most three quarters full
     tokens: (n,) int32, those that do not fit into an entry, end to end
-    text: (n + PADDING,) uint8, the bytes of long pre-tokens, end to end
-    used: (3,) int64, how much of tokens and text is in use, and how often all was forgotten for want of room
+    text: (n,) uint8, the bytes of long pre-tokens, end to end; start: (n,) int64, where each begins
+    used: (N_USED,) int64, how much of each is in use; how often all was forgotten for want of room; how many ids were
+          written by a call, and how many bytes the pre-token has that scratch has no room for
     """
 
     entry: Array
     tokens: Array
     text: Array
+    start: Array
     used: Array
 
 
 class Scratch(NamedTuple):
-    """Room for one pre-token: of n bytes each but heap, which has 3 * n. As in kernels_boundaries.remove_boundaries."""
+    """Room for one pre-token: of n bytes each but heap, which has 3 * n.
+
+    symbol, right_of, left_of: int32; rank, heap: int64, as in kernels_boundaries.remove_boundaries; nothing: int64,
+    empty
+    """
 
     symbol: Array
     rank: Array
@@ -99,129 +101,118 @@ class Scratch(NamedTuple):
     nothing: Array
 
 
-def encode_spans(
-    text: Array, start: Array, end: Array, merges: Merges, cache: Cache, scratch: Scratch, out: Array
-) -> int:
-    """Encode pre-tokens one after the other.
+def encode_text(
+    rule: int, classes: Array, data: Array, start: int, end: int, merges: Merges, cache: Cache, scratch: Scratch,
+    batch: Batch, out: Array,
+) -> int:  # fmt: skip
+    """Encode the text in data[start:end] by a scanner's pre-tokens.
 
-    text: (n + PADDING,) uint8
-    start, end: (pretokens,) int64, where each lies in text; scratch has room for the longest
-    out: (bytes of all pre-tokens + PACKED_TOKENS,) int32, gets the ids
-    Returns how many ids there are.
+    rule, classes: see kernels_scanning
+    out: (end - start + PACKED_TOKENS,) int32, gets the ids
+    Returns where the next pre-token starts: before `end` only if scratch needs room for cache.used[WANTED] bytes.
+    cache.used[IDS] tells how many ids were written.
     """
-    used = 0
+    cache.used[IDS] = 0
+    at = start
+    while at < end:
+        n = scan_batch(rule, classes, batch, data, at, end, end, cache.entry)
+        if n == 0:
+            return end
+        if _encode_batch(batch, n, data, merges, cache, scratch, out) < n:
+            return batch.start[0]  # type: ignore[no-any-return]  # an int64
+        at = batch.end[n - 1]
+    return at
+
+
+def encode_spans(
+    data: Array, starts: Array, ends: Array, merges: Merges, cache: Cache, scratch: Scratch, batch: Batch, out: Array
+) -> int:
+    """Encode pre-tokens one after the other. Returns how many ids there are.
+
+    starts, ends: (pretokens,) int64, where each lies in data; none is empty, and scratch has room for the longest
+    out: (bytes of all pre-tokens + PACKED_TOKENS,) int32, gets the ids
+    """
+    cache.used[IDS] = 0
+    done = 0
+    while done < len(starts):
+        n = take_batch(batch, data, starts, ends, done, cache.entry)
+        _encode_batch(batch, n, data, merges, cache, scratch, out)
+        done += n
+    return cache.used[IDS]  # type: ignore[no-any-return]  # an int64
+
+
+def _encode_batch(batch: Batch, n: int, data: Array, merges: Merges, cache: Cache, scratch: Scratch, out: Array) -> int:
+    """Write the ids of a batch behind those that are there. Returns n, or 0 if scratch needs more room first."""
+    longest = 0
+    for i in range(n):
+        longest = max(longest, batch.end[i] - batch.start[i])
+    if longest > len(scratch.symbol):
+        cache.used[WANTED] = longest
+        return 0
     entry = cache.entry
-    n_buckets = len(entry) // (WAYS * WORDS)
-    for i in range(len(start)):
-        at, n = start[i], end[i] - start[i]
-        if n <= 0:
-            continue
-        first, second = key_of(text, at, n)
-        place = (_mixed(first, second) & (n_buckets - 1)) * (WAYS * WORDS)
-        found = -1
-        for candidate in range(place, place + WAYS * WORDS, WORDS):
-            has_key = entry[candidate + 1] == second and entry[candidate] == first
-            if has_key and (n <= SHORT_BYTES or _same_bytes(cache.text, entry[candidate + 2] >> 31, text, at, n)):
-                found = candidate
-                break
-        if found < 0:
-            fresh = _merge(text, at, n, first, second, merges, scratch, out, used)
-            if n <= LONGEST_KEPT:
-                _remember(cache, place, text, at, n, first, second, out, used, fresh)
+    used = cache.used[IDS]
+    for i in range(n):
+        first, second = batch.first_key[i], batch.second_key[i]
+        at = batch.start[i]
+        length = batch.end[i] - at
+        home = batch.home[i]
+        found = find_entry(entry, home, first, second, cache.text, cache.start, COUNT_BITS, data, at, length)
+        if not entry[found + SECOND_KEY]:
+            fresh = _merge(data, at, length, first, second, merges, scratch, out, used)
+            if length <= LONGEST_KEPT:
+                _remember(cache, home, found, data, at, length, first, second, out, used, fresh)
             used += fresh
             continue
-        known, count = entry[found + 2], entry[found + 3] & 0xFF
-        if count <= PACKED_TOKENS and n <= SHORT_BYTES:
+        known, count = entry[found + 2], entry[found + 3] & IN_COUNT
+        if count <= PACKED_TOKENS and length <= SHORT_BYTES:
             # All three are written, and what is too much is overwritten by what follows: no branch.
             out[used] = known & _31_BITS
             out[used + 1] = known >> 31
-            out[used + 2] = entry[found + 3] >> 8
-            used += count
-            continue
-        count = entry[found + 3]
-        known &= _31_BITS
-        for j in range(count):
-            out[used + j] = cache.tokens[known + j]
+            out[used + 2] = entry[found + 3] >> COUNT_BITS
+        else:
+            for j in range(count):
+                out[used + j] = cache.tokens[known + j]
         used += count
-    return used
-
-
-def key_of(text: Array, at: int, n: int) -> tuple[int, int]:
-    """Return the key of n bytes of a text; see the module."""
-    if n <= SHORT_BYTES:
-        # Seven bytes to a number, so that it stays positive in 64 bits.
-        if n <= 7:
-            return _eight_bytes(text, at) & ((1 << 8 * n) - 1), n << 56
-        return _eight_bytes(text, at) & _56_BITS, (_eight_bytes(text, at + 7) & ((1 << 8 * (n - 7)) - 1)) | n << 56
-    hashed = n
-    for i in range(at, at + n - 7, 7):
-        hashed = ((hashed ^ (_eight_bytes(text, i) & _56_BITS)) * _FACTOR) & _56_BITS
-        hashed ^= hashed >> 29
-    # The last seven bytes once more or in part: that all count is what matters.
-    hashed = ((hashed ^ (_eight_bytes(text, at + n - 7) & _56_BITS)) * _FACTOR) & _56_BITS
-    return hashed ^ hashed >> 29, n | LONG_KEY << 56
-
-
-def _eight_bytes(text: Array, at: int) -> int:
-    # Written so that a compiler makes one load of it. In compiled code the sum may wrap; callers mask it.
-    return (  # type: ignore[no-any-return]  # an int64
-        text[at]
-        | text[at + 1] << 8
-        | text[at + 2] << 16
-        | text[at + 3] << 24
-        | text[at + 4] << 32
-        | text[at + 5] << 40
-        | text[at + 6] << 48
-        | text[at + 7] << 56
-    )
-
-
-def _mixed(first: int, second: int) -> int:
-    mixed = (first * _FACTOR + second * _OTHER_FACTOR) & _62_BITS
-    return mixed >> 32 ^ mixed >> 47
-
-
-def _same_bytes(kept: Array, kept_at: int, text: Array, at: int, n: int) -> bool:
-    for i in range(n):  # noqa: SIM110  # Numba compiles no generator expression
-        if kept[kept_at + i] != text[at + i]:
-            return False
-    return True
+    cache.used[IDS] = used
+    return n
 
 
 def _remember(
-    cache: Cache,
-    place: int,
-    text: Array,
-    at: int,
-    n: int,
-    first: int,
-    second: int,
-    out: Array,
-    out_at: int,
+    cache: Cache, home: int, empty: int, data: Array, at: int, n: int, first: int, second: int, out: Array, out_at: int,
     count: int,
-) -> None:
-    """Put a pre-token in front of its bucket; the last of a full bucket goes."""
+) -> None:  # fmt: skip
+    """Put a pre-token and its tokens, out[out_at:out_at + count], into an empty entry."""
     entry, used = cache.entry, cache.used
-    if used[TOKENS_USED] + count > len(cache.tokens) or used[TEXT_USED] + n + PADDING > len(cache.text):
+    place = empty
+    is_full = (
+        4 * ENTRY * (used[ENTRIES] + 1) > 3 * len(entry)
+        or used[TOKENS_USED] + count > len(cache.tokens)
+        or used[TEXT_USED] + n > len(cache.text)
+        or used[LONG_USED] >= len(cache.start)
+    )
+    if is_full:
         for i in range(len(entry)):
             entry[i] = 0
-        used[TOKENS_USED] = used[TEXT_USED] = 0
+        used[ENTRIES] = used[TOKENS_USED] = used[TEXT_USED] = used[LONG_USED] = 0
         used[FORGOTTEN] += 1
-    for i in range(place + WAYS * WORDS - 1, place + WORDS - 1, -1):
-        entry[i] = entry[i - WORDS]
+        place = home
+    used[ENTRIES] += 1
     entry[place], entry[place + 1] = first, second
     if count <= PACKED_TOKENS and n <= SHORT_BYTES:
         entry[place + 2] = out[out_at] | (out[out_at + 1] if count > 1 else 0) << 31
-        entry[place + 3] = count | (out[out_at + 2] if count > 2 else 0) << 8
+        entry[place + 3] = count | (out[out_at + 2] if count > 2 else 0) << COUNT_BITS
         return
-    entry[place + 2] = used[TOKENS_USED] | used[TEXT_USED] << 31
+    entry[place + 2] = used[TOKENS_USED]
     entry[place + 3] = count
     for i in range(count):
         cache.tokens[used[TOKENS_USED] + i] = out[out_at + i]
     used[TOKENS_USED] += count
     if n > SHORT_BYTES:
+        entry[place + 3] |= used[LONG_USED] << COUNT_BITS
+        cache.start[used[LONG_USED]] = used[TEXT_USED]
+        used[LONG_USED] += 1
         for i in range(n):
-            cache.text[used[TEXT_USED] + i] = text[at + i]
+            cache.text[used[TEXT_USED] + i] = data[at + i]
         used[TEXT_USED] += n
 
 
@@ -243,7 +234,7 @@ def _merge(
         return count
     symbols, right_of = scratch.symbol[:n], scratch.right_of[:n]
     rank, left_of, heap = scratch.rank[:n], scratch.left_of[:n], scratch.heap[: 3 * n]
-    remove_boundaries(symbols, -1, 256, merges.table, rank, scratch.nothing, right_of, left_of, heap)
+    remove_boundaries(symbols, -1, N_BASE, merges.table, rank, scratch.nothing, right_of, left_of, heap)
     count = 0
     i = 0
     while i < n:
@@ -256,36 +247,50 @@ def _merge(
 def _merge_by_scanning(n: int, merges: Merges, scratch: Scratch) -> int:
     """Merge the first n of scratch.symbol, the lowest rank first, again and again; returns how many are left.
 
+    Rank and place stand in one number, so that the lowest of all, leftmost first, is found without a branch.
     Plain reference: boundaries.split_symbols.
     """
-    symbol, rank = scratch.symbol, scratch.rank
-    for i in range(n - 1):
-        rank[i] = merges.pair_of_bases[symbol[i] << 8 | symbol[i + 1]]
-    while n > 1:
-        lowest, at = NO_RANK, -1
-        for i in range(n - 1):
-            if rank[i] < lowest:
-                lowest, at = rank[i], i
-        if at < 0:
+    symbol, order, right_of, left_of = scratch.symbol, scratch.rank, scratch.right_of, scratch.left_of
+    for i in range(n):
+        right_of[i] = i + 1
+        left_of[i] = i - 1
+        order[i] = NO_ORDER
+        if i + 1 < n:
+            rank = merges.pair_of_bases[symbol[i] << 8 | symbol[i + 1]]
+            if rank != NO_RANK:
+                order[i] = rank << PLACE_BITS | i
+    while True:
+        lowest = NO_ORDER
+        for i in range(n):
+            lowest = min(lowest, order[i])
+        if lowest == NO_ORDER:
             break
-        symbol[at] = 256 + lowest
-        n -= 1
-        for i in range(at + 1, n):
-            symbol[i] = symbol[i + 1]
-            rank[i] = rank[i + 1]
-        if at < n - 1:
-            rank[at] = _rank_of(merges, symbol[at], symbol[at + 1])
-        if at > 0:
-            rank[at - 1] = _rank_of(merges, symbol[at - 1], symbol[at])
-    return n
+        at = lowest & IN_PLACE
+        gone = right_of[at]
+        after, before = right_of[gone], left_of[at]
+        symbol[at] = N_BASE + (lowest >> PLACE_BITS)
+        right_of[at] = after
+        order[at] = order[gone] = NO_ORDER
+        if after < n:
+            left_of[after] = at
+            order[at] = _order_of(merges, symbol[at], symbol[after], at)
+        if before >= 0:
+            order[before] = _order_of(merges, symbol[before], symbol[at], before)
+    count = 0
+    at = 0
+    while at < n:
+        symbol[count] = symbol[at]
+        count += 1
+        at = right_of[at]
+    return count
 
 
-def _rank_of(merges: Merges, left: int, right: int) -> int:
+def _order_of(merges: Merges, left: int, right: int, place: int) -> int:
     bit = _bit_of(merges.may_merge, left, right)
     if not merges.may_merge[bit >> 3] >> (bit & 7) & 1:
-        return NO_RANK
-    found = find_pair(merges.table, left, right)
-    return NO_RANK if found < 0 else found
+        return NO_ORDER
+    rank = find_pair(merges.table, left, right)
+    return NO_ORDER if rank < 0 else rank << PLACE_BITS | place
 
 
 def _bit_of(may_merge: Array, left: int, right: int) -> int:
@@ -301,11 +306,11 @@ def fill_may_merge(may_merge: Array, left: Array, right: Array) -> None:
 
 def _find_whole(merges: Merges, text: Array, at: int, n: int, first: int, second: int) -> int:
     mask = len(merges.whole) - 1
-    slot = _mixed(first, second) & mask
+    slot = mixed(first, second) & mask
     while merges.whole[slot] != NO_TOKEN:
         symbol = merges.whole[slot]
         begins = merges.content_start[symbol]
-        if merges.content_start[symbol + 1] - begins == n and _same_bytes(merges.content, begins, text, at, n):
+        if merges.content_start[symbol + 1] - begins == n and same_bytes(merges.content, begins, text, at, n):
             return symbol  # type: ignore[no-any-return]  # an int32
         slot = (slot + 1) & mask
     return NO_TOKEN
@@ -317,7 +322,7 @@ def fill_whole(merges: Merges, n_symbols: int) -> None:
     for symbol in range(n_symbols):
         at = merges.content_start[symbol]
         first, second = key_of(merges.content, at, merges.content_start[symbol + 1] - at)
-        slot = _mixed(first, second) & mask
+        slot = mixed(first, second) & mask
         while merges.whole[slot] != NO_TOKEN:
             slot = (slot + 1) & mask
         merges.whole[slot] = symbol

@@ -7,10 +7,15 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from numba.core import entrypoints
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from bpe_viz.engine.kernel_cache import Entries
+
+# Keeps Numba from importing, before it runs anything, whatever other installed packages register with it. Flat arrays
+# need none of it, and it may be large: one array library alone took 0.3 s and 30 MB. There is no public way.
+entrypoints._already_initialized = True
 
 
 def compile_kernel(function: FunctionType, kept: Entries, is_filling: bool) -> Any:

@@ -10,15 +10,17 @@ import os
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_counting
+from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.character_classes import character_classes
 from bpe_viz.engine.compiled import Kernels
-from bpe_viz.engine.kernels_counting import PRETOKENS, TEXT, WANTED_TEXT, Batch, Table
+from bpe_viz.engine.kernels_batches import ENTRY, Batch
+from bpe_viz.engine.kernels_counting import PRETOKENS, TEXT, WANTED_TEXT, Table
 from bpe_viz.engine.kernels_scanning import (
     ANY_CASE,
     ANY_PREFIX,
@@ -48,8 +50,8 @@ HANDED_BYTES = 1 << 18
 FIRST_PRETOKENS = 3 << 13
 """Room in a new table."""
 
+_BYTES_A_PRETOKEN = 8  # of text, in a new table
 _BATCH = 64  # what is looked up together stays in the first-level cache
-_MERGED_TOGETHER = 4096  # and of a table that is merged, in the second
 _SECONDS_BETWEEN_LOOKS = 0.02
 
 _GPT4 = CONTRACTIONS | ANY_CASE | ANY_PREFIX | TAKES_NEWLINES
@@ -72,6 +74,11 @@ def rule_for(options: CountingOptions) -> int | None:
     return rule | BY_LINE if options.documents == "line" else rule
 
 
+def empty_batch() -> Batch:
+    """Return room for a batch of pre-tokens."""
+    return Batch(*(np.zeros(_BATCH, dtype=np.int64) for _ in Batch._fields))
+
+
 class Piece(NamedTuple):
     """A text of its own in data[start:end], valid UTF-8; position: of data[0] in all that is counted."""
 
@@ -90,18 +97,18 @@ class PretokenTable:
 
     def __init__(self, kernel_set: Kernels, room: int) -> None:
         self._kernels = kernel_set
+        self._module = kernel_set.of(kernels_counting)
         self._classes = kernel_set.view(character_classes())
-        self._batch = kernel_set.view(Batch(*(np.zeros(_BATCH, dtype=np.int64) for _ in Batch._fields)))
-        self._use(_with_room(_nothing(), room, 8 * room))
+        self._batch = kernel_set.view(empty_batch())
+        self._use(_empty_table(room))
 
     def count(self, rule: int, piece: Piece, check_stop: Callable[[], None]) -> None:
         """Count the pre-tokens of a piece; check_stop may raise, between steps."""
-        kernels = self._kernels.of(kernels_counting)
         data = self._kernels.view(piece.data)
         at = piece.start
         while at < piece.end:
             until = min(at + STEP_BYTES, piece.end)
-            at = kernels.count_pretokens(
+            at = self._module.count_pretokens(
                 rule, self._classes, self._view, self._batch, data, at, until, piece.end, piece.position
             )
             if at < until:
@@ -111,48 +118,30 @@ class PretokenTable:
         if piece.mapped is not None:
             piece.mapped.forget(piece.start, piece.end)
 
-    def merge(self, tables: list[PretokenTable]) -> None:
-        """Add the counts of other tables, first seen first; the list is emptied, so that their memory is free."""
-        parts = [table._in_use() for table in tables]
-        text = np.frombuffer(b"".join(memoryview(part.text) for part in parts), dtype=np.uint8)
-        shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
-        start = np.concatenate([part.start[:-1] + shift for part, shift in zip(parts, shifts, strict=True)])
-        end = np.concatenate([part.start[1:] + shift for part, shift in zip(parts, shifts, strict=True)])
-        key = np.concatenate([part.key for part in parts])
-        count = np.concatenate([part.count for part in parts])
-        first = np.concatenate([part.first for part in parts])
-        del parts
-        tables.clear()
-        order = np.argsort(first)
-        data = self._kernels.view(text)
+    def merge(self, other: PretokenTable) -> None:
+        """Add the counts of another table, first seen first."""
         done = 0
-        while done < len(order):
-            chosen = order[done : done + _MERGED_TOGETHER]
-            batch = Batch(start[chosen], end[chosen], key[chosen], count[chosen], first[chosen], np.zeros_like(chosen))
-            view = self._kernels.view(batch)
-            added = self._kernels.of(kernels_counting).add_batch(self._view, view, len(chosen), data)
-            done += added
-            if added < len(chosen):
+        while done < len(other._table.entry):
+            done = self._module.merge_tables(self._view, other._view, done)
+            if done < len(other._table.entry):
                 self._make_room()
 
     def __len__(self) -> int:
         return int(self._table.size[PRETOKENS])
 
     def counts(self) -> PretokenCounts:
-        """Return what was counted, in the order it was entered."""
-        used = self._in_use()
-        return PretokenCounts(used.text.tobytes(), used.start.copy(), used.count.copy())
-
-    def _in_use(self) -> Table:
-        table = self._table
-        n = int(table.size[PRETOKENS])
-        return table._replace(
-            key=table.key[:n],
-            start=table.start[: n + 1],
-            count=table.count[:n],
-            first=table.first[:n],
-            text=table.text[: table.size[TEXT]],
-        )
+        """Return what was counted, first seen first."""
+        table, n = self._table, len(self)
+        count = np.empty(n, dtype=np.int64)
+        self._module.counts_by_number(self._view, self._kernels.view(count))
+        first, start, text = table.first[:n], table.start[: n + 1], table.text[: table.size[TEXT]]
+        if (first[1:] > first[:-1]).all():
+            return PretokenCounts(text.tobytes(), start.copy(), count)
+        order = np.argsort(first)
+        lengths = np.diff(start)[order]
+        in_order = np.empty(len(text), dtype=np.uint8)
+        self._module.write_in_order(self._view, *self._kernels.view((order, in_order)))
+        return PretokenCounts(in_order.tobytes(), np.concatenate(([0], np.cumsum(lengths))), count[order])
 
     def _use(self, table: Table) -> None:
         self._table = table
@@ -161,40 +150,30 @@ class PretokenTable:
     def _make_room(self) -> None:
         """Enlarge what is full."""
         table = self._table
-        n, room = int(table.size[PRETOKENS]), len(table.key)
-        text = int(table.size[TEXT] + table.size[WANTED_TEXT])
-        self._use(_with_room(table, 2 * room if n == room else room, text))
-        if n == room:
-            self._kernels.of(kernels_counting).fill_slots(self._view)
+        n, wanted = int(table.size[PRETOKENS]), int(table.size[TEXT] + table.size[WANTED_TEXT])
+        if n == len(table.first):
+            room = 2 * n
+            entry = zeros(_entries_for(room) * ENTRY, np.int64)
+            self._module.move_entries(*self._kernels.view((table.entry, entry)))
+            table = table._replace(entry=entry, first=longer(table.first, room), start=longer(table.start, room + 1))
+        if wanted > len(table.text):
+            table = table._replace(text=longer(table.text, wanted + len(table.text)))
+        self._use(table)
 
 
-def _nothing() -> Table:
-    numbers = {name: np.zeros(0, dtype=np.int64) for name in ("slot", "key", "count", "first")}
+def _empty_table(room: int) -> Table:
     return Table(
-        size=np.zeros(3, dtype=np.int64), start=np.zeros(1, dtype=np.int64), text=np.zeros(0, dtype=np.uint8), **numbers
+        size=np.zeros(3, dtype=np.int64),
+        entry=zeros(_entries_for(room) * ENTRY, np.int64),
+        start=zeros(room + 1, np.int64),
+        first=zeros(room, np.int64),
+        text=zeros(_BYTES_A_PRETOKEN * room, np.uint8),
     )
 
 
-def _with_room(table: Table, pretokens: int, text: int) -> Table:
-    """Return a table with room for so many pre-tokens and bytes of text, and with what is in the given one.
-
-    Its slots are empty unless the room for pre-tokens is the same.
-    """
-    if len(table.key) < pretokens:
-        arrays = {name: _longer(getattr(table, name), pretokens) for name in ("key", "count", "first")}
-        # Three quarters full at most, and never full.
-        slots = 2 ** max(pretokens, pretokens * 4 // 3 - 1).bit_length()
-        arrays["slot"] = np.zeros(2 * slots, dtype=np.int64)
-        table = table._replace(start=_longer(table.start, pretokens + 1), **arrays)
-    if len(table.text) < text:
-        table = table._replace(text=_longer(table.text, text + len(table.text)))
-    return table
-
-
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+def _entries_for(pretokens: int) -> int:
+    """Three quarters full at most, and never full."""
+    return 1 << max(pretokens, pretokens * 4 // 3 - 1).bit_length()
 
 
 class ScanningTally:
@@ -255,10 +234,11 @@ class ScanningTally:
         used = [table for table in self._tables if len(table)] or self._tables[:1]
         self._tables = []
         self._threads = []
-        if len(used) == 1:
-            return used[0].counts()
-        merged = PretokenTable(self.kernel_set, FIRST_PRETOKENS)
-        merged.merge(used)
+        # Into the largest, whose own entries stay where they are.
+        used.sort(key=len)
+        merged = used.pop()
+        while used:
+            merged.merge(used.pop())
         return merged.counts()
 
     def close(self) -> None:
@@ -321,4 +301,7 @@ def call_every_kernel(kernel_set: Kernels) -> None:
     table = PretokenTable(kernel_set, FIRST_PRETOKENS)
     for start, end, _ in safe_pieces(data, CONTRACTIONS, kernel_set):
         table.count(CONTRACTIONS, Piece(data, start, end, 0), lambda: None)
-    PretokenTable(kernel_set, room=1).merge([table])
+    other = PretokenTable(kernel_set, room=1)
+    other.count(CONTRACTIONS, Piece(data, 4, 9, 0), lambda: None)
+    other.merge(table)
+    other.counts()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ class BaseVocabulary:
             widths = np.append(widths, np.int32(0))
         return symbols, widths
 
-    def look_up(self, codes: NDArray[np.int32], is_last: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def look_up(self, codes: NDArray[Any], is_last: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return the symbol of each byte or code point, GAP where there is none: (n,) int32.
 
         is_last: (n,), where the symbol carries the end-of-word marker
@@ -91,7 +92,7 @@ class BaseVocabulary:
                     if content:
                         table[content[0] if self.base == "bytes" else ord(content.decode())] = symbol
                 self._tables.append(table)
-        symbols = self._tables[0][codes]
+        symbols: NDArray[np.int32] = self._tables[0][codes]
         if is_last.any():
             symbols[is_last] = self._tables[1][codes[is_last]]
         return symbols
@@ -104,17 +105,30 @@ class BaseVocabulary:
         return ids
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolizedPretokens:
-    """All distinct pre-tokens written in base symbols.
+_ROWS_AT_ONCE = 1 << 15
 
-    symbols: (n,) int32, end to end
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SymbolizedPretokens:
+    """All distinct pre-tokens written in base symbols, made some rows at a time, as all would take four times the text.
+
     lengths: (rows,) int64, how many symbols each pre-token has
     """
 
     vocabulary: BaseVocabulary
-    symbols: NDArray[np.int32]
     lengths: NDArray[np.int64]
+    _pretokens: PretokenCounts
+
+    def parts(self) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
+        """Yield (first row, row behind the last, their symbols end to end) in order."""
+        vocabulary = self.vocabulary
+        for start, end in _row_ranges(self._pretokens):
+            codes, lengths = _codes(self._pretokens, vocabulary.base, start, end)
+            symbols = vocabulary.look_up(codes, _ends_a_word(lengths, len(codes), vocabulary.end_of_word))
+            if vocabulary.end_of_word == "separate":
+                own = vocabulary.ends_word.index(True)
+                symbols = np.insert(symbols, np.cumsum(lengths), own).astype(np.int32)
+            yield start, end, symbols
 
 
 def stand_in_order() -> tuple[int, ...]:
@@ -133,40 +147,67 @@ def symbolize(pretokens: PretokenCounts, options: TrainingOptions) -> Symbolized
     that occur, in code-point order of their text, markers included.
     """
     if options.base == "bytes":
-        codes = np.frombuffer(pretokens.data, dtype=np.uint8).astype(np.int32)
-        lengths = np.diff(pretokens.offsets).astype(np.int64)
+        vocabulary, lengths = _base_of_bytes(options), np.diff(pretokens.offsets).astype(np.int64)
     else:
-        codes = np.frombuffer(pretokens.data.decode("utf-8").encode("utf-32-le"), dtype=np.int32)
-        starts_character = (np.frombuffer(pretokens.data, dtype=np.uint8) & 0xC0) != 0x80
-        before = np.concatenate(([0], np.cumsum(starts_character, dtype=np.int64)))
-        lengths = np.diff(before[pretokens.offsets])
-    is_last = np.zeros(len(codes), dtype=bool)
-    if options.end_of_word == "glued":
+        vocabulary, lengths = _base_of_characters(pretokens, options)
+    return SymbolizedPretokens(vocabulary, lengths + (options.end_of_word == "separate"), pretokens)
+
+
+def _row_ranges(pretokens: PretokenCounts) -> Iterator[tuple[int, int]]:
+    for start in range(0, len(pretokens), _ROWS_AT_ONCE):
+        yield start, min(start + _ROWS_AT_ONCE, len(pretokens))
+
+
+def _codes(pretokens: PretokenCounts, base: Base, start: int, end: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the bytes or code points of some rows, and how many each row has."""
+    offsets = pretokens.offsets[start : end + 1]
+    data = memoryview(pretokens.data)[offsets[0] : offsets[-1]]
+    octets = np.frombuffer(data, dtype=np.uint8)
+    if base == "bytes":
+        return octets, np.diff(offsets)
+    codes = np.frombuffer(str(data, "utf-8").encode("utf-32-le"), dtype=np.int32)
+    before = np.concatenate(([0], np.cumsum((octets & 0xC0) != 0x80, dtype=np.int64)))
+    return codes, np.diff(before[offsets - offsets[0]])
+
+
+def _ends_a_word(lengths: NDArray[np.int64], n_codes: int, end_of_word: EndOfWord) -> NDArray[np.bool_]:
+    """Tell of each code whether its symbol carries the marker."""
+    is_last = np.zeros(n_codes, dtype=bool)
+    if end_of_word == "glued":
         is_last[(np.cumsum(lengths) - 1)[lengths > 0]] = True
-    vocabulary = _base_vocabulary(codes, is_last, options)
-    symbols = vocabulary.look_up(codes, is_last)
+    return is_last
+
+
+def _base_of_bytes(options: TrainingOptions) -> BaseVocabulary:
+    order = stand_in_order() if options.rule == "huggingface" else tuple(range(256))
+    base = [(bytes([byte]), False) for byte in order]
+    if options.end_of_word == "glued":
+        base += [(bytes([byte]), True) for byte in order]
+    elif options.end_of_word == "separate":
+        base += [(b"", True)]
+    return _vocabulary(base, options)
+
+
+def _base_of_characters(
+    pretokens: PretokenCounts, options: TrainingOptions
+) -> tuple[BaseVocabulary, NDArray[np.int64]]:
+    """Return the characters that occur, and how many each pre-token has."""
+    found: set[tuple[bytes, bool]] = set()
+    lengths = np.zeros(len(pretokens), dtype=np.int64)
+    for start, end in _row_ranges(pretokens):
+        codes, lengths[start:end] = _codes(pretokens, "characters", start, end)
+        is_last = _ends_a_word(lengths[start:end], len(codes), options.end_of_word)
+        for ends in (False, True):
+            found |= {(chr(code).encode(), ends) for code in np.unique(codes[is_last == ends])}
     if options.end_of_word == "separate":
-        own = vocabulary.ends_word.index(True)
-        symbols = np.insert(symbols, np.cumsum(lengths), own).astype(np.int32)
-        lengths = lengths + 1
-    return SymbolizedPretokens(vocabulary, symbols, lengths)
+        found.add((b"", True))
+    marker = options.marker.encode()
+    return _vocabulary(
+        sorted(found, key=lambda symbol: (symbol[0] + (marker if symbol[1] else b""), symbol[1])), options
+    ), lengths
 
 
-def _base_vocabulary(codes: NDArray[np.int32], is_last: NDArray[np.bool_], options: TrainingOptions) -> BaseVocabulary:
-    if options.base == "bytes":
-        order = stand_in_order() if options.rule == "huggingface" else tuple(range(256))
-        base = [(bytes([byte]), False) for byte in order]
-        if options.end_of_word == "glued":
-            base += [(bytes([byte]), True) for byte in order]
-        elif options.end_of_word == "separate":
-            base += [(b"", True)]
-    else:
-        base = [(chr(code).encode(), False) for code in np.unique(codes[~is_last])]
-        base += [(chr(code).encode(), True) for code in np.unique(codes[is_last])]
-        if options.end_of_word == "separate":
-            base += [(b"", True)]
-        marker = options.marker.encode()
-        base.sort(key=lambda symbol: (symbol[0] + (marker if symbol[1] else b""), symbol[1]))
+def _vocabulary(base: list[tuple[bytes, bool]], options: TrainingOptions) -> BaseVocabulary:
     return BaseVocabulary(
         options.base,
         options.end_of_word,

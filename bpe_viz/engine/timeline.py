@@ -85,12 +85,18 @@ class Timeline:
         base: BaseVocabulary,
         published: Published,
         first_counts: NDArray[np.int64],
+        is_recorded: bool = True,
     ) -> None:
-        """first_counts: (pairs at position 0,) int64, their counts before any merge."""
+        """Begin at position 0.
+
+        first_counts: (pairs at position 0,) int64, their counts before any merge
+        is_recorded: what each merge changes is known; else there are only the merges, and nothing for a Reader
+        """
         self.pretokens = pretokens
         self.options = options
         self.base = base
         self.first_counts = first_counts
+        self.is_recorded = is_recorded
         self.first_tokens = _first_tokens(pretokens, base)
         self._published: tuple[Published, StopReason | None] = (published, None)
 
@@ -149,7 +155,12 @@ class Timeline:
         return np.concatenate(([self.first_tokens], published.tokens_after[: published.frontier]))
 
     def changed_rows(self, rank: int) -> NDArray[np.int32]:
-        """Return the rows of the pre-tokens that the merge of this rank changed, ascending."""
+        """Return the rows of the pre-tokens that the merge of this rank changed, ascending.
+
+        Raises ValueError if that is not recorded.
+        """
+        if not self.is_recorded:
+            raise ValueError("this training was not recorded")
         published = self.published
         start = int(published.changed_rows_end[rank - 1]) if rank else 0
         return published.changed_row[start : int(published.changed_rows_end[rank])]
@@ -187,6 +198,9 @@ class Reader:
     """The pair counts at a cursor. One thread uses it; the timeline behind it may grow meanwhile."""
 
     def __init__(self, timeline: Timeline, kernel_set: Kernels = PLAIN) -> None:
+        """Stand at position 0. Raises ValueError if the timeline is not recorded."""
+        if not timeline.is_recorded:
+            raise ValueError("this training was not recorded")
         self.timeline = timeline
         self.position = 0
         self._kernels = kernel_set

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels
+from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels import Order, State
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolizedPretokens, symbolize
@@ -50,10 +52,13 @@ class Trainer:
         options: TrainingOptions,
         n_special_tokens: int = 0,
         kernel_set: Kernels = PLAIN,
+        records: bool = True,
     ) -> None:
         """Count the first pairs.
 
         n_special_tokens: how many ids of options.vocab_size special tokens take
+        records: what each merge changes is recorded, so that the timeline can be read at any position; without, a
+            training that nobody looks back on takes an eighth less memory
         Raises OptionError if the target is below the base vocabulary, or the rule is unknown; CorpusError if the
         corpus has too many symbols to count.
         """
@@ -62,9 +67,12 @@ class Trainer:
         written = symbolize(pretokens, options)
         self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
         self._arrays = _first_state(written, pretokens, options, rule.code, kernel_set)
+        self._arrays.size[kernels.RECORDS] = records
         self.use(kernel_set)
         self._count_first_pairs(len(written.vocabulary))
-        self.timeline = Timeline(pretokens, options, written.vocabulary, self._published(), self._first_counts())
+        self.timeline = Timeline(
+            pretokens, options, written.vocabulary, self._published(), self._first_counts(), records
+        )
 
     @property
     def frontier(self) -> int:
@@ -179,7 +187,8 @@ class Trainer:
         cell = self._arrays.cell
         left, right, places = _number_pairs(self._kernels, cell, n_base)
         n_pairs, n_places = len(left), int(places.sum())
-        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=n_places + 1))
+        # Each merge makes new places; from time to time the stale ones are dropped.
+        self._arrays = _with_room(self._arrays, _needs(pairs=n_pairs + 1, places=n_places + n_places // 2 + 1))
         self.use(self._kernels)
         arrays, order = self._arrays, self._arrays.order
         order.left[:n_pairs] = left
@@ -190,8 +199,9 @@ class Trainer:
         np.cumsum(places, out=arrays.place_start[1 : n_pairs + 1])
         starts = arrays.place_start[: n_pairs + 1]
         self._kernels.module.fill_places(*self._kernels.view((cell, arrays.weight, starts, arrays.place, order.count)))
-        arrays.first_at[:n_pairs] = starts[:-1]
-        order.first_place[:n_pairs] = arrays.place[starts[:-1]]
+        if order.rule[kernels.TIE_RULE] == kernels.FIRST_SEEN:
+            arrays.first_at[:n_pairs] = starts[:-1]
+            order.first_place[:n_pairs] = arrays.place[starts[:-1]]
         counts = order.count[:n_pairs]
         if (limit := self.options.max_token_length) is not None:
             counts = counts[order.length[left] + order.length[right] <= limit]
@@ -204,26 +214,40 @@ class Trainer:
 
     def _make_room(self, slot: int) -> None:
         """Enlarge what the merge of this slot may fill."""
-        size, order = self._arrays.size, self._arrays.order
-        occurrences = int(self._arrays.place_start[slot + 1] - self._arrays.place_start[slot])
+        places = self._places_wanted(slot)
+        size, order, starts = self._arrays.size, self._arrays.order, self._arrays.order.text_start
+        occurrences = self._occurrences(slot)
         new_pairs = 2 * min(occurrences, int(size[kernels.SYMBOLS]) + 1)
-        starts = order.text_start
         joined = sum(int(starts[s + 1] - starts[s]) for s in (order.left[slot], order.right[slot]))
+        records = int(size[kernels.RECORDS])
         wanted = _needs(
             pairs=int(size[kernels.PAIRS]) + new_pairs,
-            places=int(size[kernels.PLACES]) + 2 * occurrences,
-            changes=int(size[kernels.CHANGES]) + new_pairs + 2 * occurrences + 1,
-            changed_rows=int(size[kernels.CHANGED_ROWS]) + occurrences,
+            places=places,
+            changes=records * (int(size[kernels.CHANGES]) + new_pairs + 2 * occurrences + 1),
+            changed_rows=records * (int(size[kernels.CHANGED_ROWS]) + occurrences),
             merges=int(size[kernels.MERGES]) + 1,
             symbols=int(size[kernels.SYMBOLS]) + 1,
             text=int(size[kernels.TEXT]) + joined,
-            fresh=2 * occurrences,
+            scratch=kernels.most_touched(occurrences),
         )
         tree = self._arrays.tree
         self._arrays = _with_room(self._arrays, wanted)
         self.use(self._kernels)
         if self._arrays.tree is not tree:
             self._kernels.module.play_anew(self._view)
+
+    def _places_wanted(self, slot: int) -> int:
+        """Drop stale places if there is no room for new ones; return how many there must be room for after that."""
+        room, size = len(self._arrays.place), self._arrays.size
+        if size[kernels.PLACES] + 2 * self._occurrences(slot) <= room:
+            return room
+        self._kernels.module.drop_stale_places(self._view)
+        wanted = int(size[kernels.PLACES]) + 2 * self._occurrences(slot)
+        # More than two thirds full it would soon be full again.
+        return max(room, wanted * 3 // 2)
+
+    def _occurrences(self, slot: int) -> int:
+        return int(self._arrays.place_start[slot + 1] - self._arrays.place_start[slot])
 
     def _published(self) -> Published:
         return Published.of(self._arrays, int(self._kernels.module.leading_slot(self._view)))
@@ -271,14 +295,16 @@ def _first_state(
     labels = [vocabulary.label(symbol) for symbol in range(len(vocabulary))]
     text = np.frombuffer(b"".join(labels), dtype=np.uint8)
     n_base = len(labels)
-    occurrences = pretokens.counts.astype(np.int64)
+    occurrences = pretokens.counts
     # No pair's count is above this sum; the rounding of float64 is far below the bit that is kept spare.
     if float(occurrences.astype(np.float64) @ written.lengths) >= _MOST_SYMBOLS:
         raise CorpusError(
             "The counts add up to more than 2**62 symbols, and no higher ones are kept.",
             "Divide all counts by the same number.",
         )
-    state = _with_room(_nothing(), _needs(pairs=2, places=1, merges=1, symbols=n_base, text=len(text)))
+    state = _nothing()
+    state.order.rule[:] = rule, options.max_token_length or 0
+    state = _with_room(state, _needs(pairs=2, places=1, merges=1, symbols=n_base, text=len(text)))
     state.order.text[: len(text)] = text
     state.order.text_start[0] = 0
     state.order.text_start[1 : n_base + 1] = np.cumsum([len(label) for label in labels])
@@ -286,7 +312,6 @@ def _first_state(
     order = PLAIN.view(state.order)  # NumPy's own uint8 would overflow where Python's integers grow
     for symbol in range(n_base):
         order.prefix[symbol] = kernels.text_prefix(order, symbol, order.text_start[symbol + 1])
-    state.order.rule[:] = rule, options.max_token_length or 0
     state.ends_word[:n_base] = vocabulary.ends_word
     state.left_stamp[:n_base] = -1
     state.right_stamp[:n_base] = -1
@@ -301,15 +326,20 @@ def _first_state(
 
 
 def _cells(written: SymbolizedPretokens, kernel_set: Kernels) -> NDArray[np.int32]:
-    n_rows, n_symbols = len(written.lengths), len(written.symbols)
+    n_rows, n_symbols = len(written.lengths), int(written.lengths.sum())
     n_cells = n_symbols + n_rows + 1
     if n_cells > _MOST_CELLS:
         raise OptionError(
             f"The distinct pre-tokens hold {n_symbols:,} symbols; at most {_MOST_CELLS:,} can be trained on.",
             "Choose a pretokenizer that cuts the text into more, and more often equal, pre-tokens.",
         )
-    cell = np.empty(3 * n_cells, dtype=np.int32)
-    kernel_set.module.lay_out_cells(*kernel_set.view((written.symbols, written.lengths, cell)))
+    cell = zeros(3 * n_cells, np.int32)
+    view = kernel_set.view(cell)
+    kernel_set.module.empty_cell(view, 0)
+    where = 1
+    for start, end, symbols in written.parts():
+        part = kernel_set.view((symbols, written.lengths[start:end]))
+        where = int(kernel_set.module.lay_out_cells(*part, start, view, where))
     return cell
 
 
@@ -350,7 +380,7 @@ def _number_pairs_by_sorting(cell: NDArray[np.int32], n_base: int) -> _FirstPair
 # --- room: how long each growing array is ---
 
 _GROWS_WITH = {
-    "pairs": ("count", "left", "right", "first_place", "touched_stamp", "first_at", "before", "touched"),
+    "pairs": ("count", "left", "right", "touched_stamp"),
     "places": ("place",),
     "changes": ("change_slot", "change"),
     "changed_rows": ("changed_row",),
@@ -360,14 +390,23 @@ _GROWS_WITH = {
     ),
     "symbols": ("length", "prefix", "ends_word", "left_stamp", "left_slot", "right_stamp", "right_slot"),
     "text": ("text",),
-    "fresh": ("fresh_slot", "fresh_place"),
+    "scratch": ("touched", "before", "fresh_slot", "fresh_place"),
 }  # fmt: skip
+_OF_FIRST_SEEN = ("first_place", "first_at")  # grow with pairs, if the rule looks at them
+_USED = {
+    "pairs": kernels.PAIRS,
+    "places": kernels.PLACES,
+    "changes": kernels.CHANGES,
+    "changed_rows": kernels.CHANGED_ROWS,
+    "merges": kernels.MERGES,
+    "symbols": kernels.SYMBOLS,
+    "text": kernels.TEXT,
+}
 _INT64 = {
     "count", "prefix", "first_at", "before", "change", "merged_count", "replacements", "ties", "tokens_after",
     "live_pairs_after", "pairs_after", "changes_end", "changed_rows_end",
 }  # fmt: skip
 _BYTES = {"text", "ends_word"}
-_SCRATCH = {"touched", "before", "fresh_slot", "fresh_place"}  # nothing in them outlives a merge
 
 
 def _dtype(name: str) -> Any:
@@ -379,7 +418,8 @@ def _needs(**sizes: int) -> dict[str, int]:
 
 
 def _nothing() -> State:
-    empty = {name: np.empty(0, dtype=_dtype(name)) for names in _GROWS_WITH.values() for name in names}
+    names = [*itertools.chain.from_iterable(_GROWS_WITH.values()), *_OF_FIRST_SEEN]
+    empty = {name: np.empty(0, dtype=_dtype(name)) for name in names}
     order = Order(
         text_start=np.zeros(1, dtype=np.int64),
         rule=np.zeros(2, dtype=np.int64),
@@ -401,7 +441,8 @@ def _nothing() -> State:
 def _with_room(state: State, wanted: dict[str, int]) -> State:
     """Return the state with arrays at least as long as wanted; longer ones are moved, never changed in place.
 
-    A reader that still holds the old arrays reads the same values from them.
+    A reader that still holds the old arrays reads the same values from them. Room that is not used takes no memory, so
+    there may be much of it; but places are in use as far as there is room for them.
     """
     named = {**state.order._asdict(), **state._asdict()}
     grown: dict[str, Any] = {}
@@ -409,20 +450,17 @@ def _with_room(state: State, wanted: dict[str, int]) -> State:
         had = len(named[names[0]])
         if wanted[kind] <= had:
             continue
-        size = max(wanted[kind], had + had // 2, 1024)
+        size = wanted[kind] if kind == "places" else max(wanted[kind], 2 * had, 1024)
+        used = int(state.size[_USED[kind]]) if kind in _USED else 0
         for name in names:
-            grown[name] = _longer(named[name], size, keep=name not in _SCRATCH)
+            grown[name] = longer(named[name], size, used)
         if kind == "pairs":
-            grown["place_start"] = _longer(named["place_start"], size + 1)
-            grown["tree"] = np.full(2 ** math.ceil(math.log2(size)), kernels.NO_SLOT, dtype=np.int32)
+            grown["place_start"] = longer(named["place_start"], size + 1, used + 1)
+            if state.order.rule[kernels.TIE_RULE] == kernels.FIRST_SEEN:
+                grown.update({name: longer(named[name], size, used) for name in _OF_FIRST_SEEN})
         elif kind == "symbols":
-            grown["text_start"] = _longer(named["text_start"], size + 1)
+            grown["text_start"] = longer(named["text_start"], size + 1, used + 1)
+    if wanted["pairs"] > len(state.tree):
+        grown["tree"] = zeros(2 ** math.ceil(math.log2(wanted["pairs"])), np.int32)
     in_order = {name: grown.pop(name) for name in list(grown) if name in Order._fields}
     return state._replace(order=state.order._replace(**in_order), **grown)
-
-
-def _longer(array: NDArray[Any], size: int, keep: bool = True) -> NDArray[Any]:
-    longer = np.zeros(size, dtype=array.dtype)
-    if keep:
-        longer[: len(array)] = array
-    return longer

@@ -13,6 +13,7 @@ from bpe_viz.engine import compiled, encoder
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.encoder import Encoder, byte_spans
+from bpe_viz.engine.kernels_encoding import FORGOTTEN
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
@@ -36,7 +37,7 @@ def compiled_one(cl100k):
 
 @pytest.fixture(scope="session")
 def plain_one(cl100k):
-    return Encoder(cl100k, PLAIN, buckets=64)
+    return Encoder(cl100k, PLAIN, entries=64)
 
 
 @given(st.one_of(any_text, mixed))
@@ -105,8 +106,8 @@ def test_pieces_threads_and_memory_change_nothing(trained, text, piece_bytes, th
         patch.setattr(encoder, "PIECE_BYTES", max(4, piece_bytes))
         patch.setattr(encoder, "_WINDOW", 4)
         for kernel_set in (None, PLAIN, compiled.load()):
-            for buckets in (1, 64):
-                bulk = Encoder(one, kernel_set, threads, buckets)
+            for entries in (2, 64):
+                bulk = Encoder(one, kernel_set, threads, entries)
                 for _ in range(2):
                     assert bulk.encode_bytes(text.encode()).tolist() == expected
                 blocks = bulk.encode_blocks(text[i : i + piece_bytes] for i in range(0, len(text), piece_bytes))
@@ -143,12 +144,12 @@ def test_byte_spans_are_the_pretokens(text, name):
 
 def test_old_entries_go_and_all_is_forgotten_when_there_is_no_room(cl100k, monkeypatch):
     monkeypatch.setattr(encoder, "KEPT_BYTES", 2048)
-    bulk = Encoder(cl100k, PLAIN, buckets=2)
+    bulk = Encoder(cl100k, PLAIN, entries=2)
     words = [f" {'xq' * (n % 20)}{n}z" for n in range(300)]
     text = "".join(words * 2)
     assert bulk.encode_bytes(text.encode()).tolist() == cl100k.encode_ids(text)
     worker = bulk._workers.get()
-    assert worker.cache.used[2] > 0
+    assert worker.cache.used[FORGOTTEN] > 0
 
 
 def test_bytes_that_are_no_utf8_are_read_as_replacements(trained, monkeypatch):

@@ -15,7 +15,16 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, corpus, kernels_counting, kernels_scanning, mapped_text, scanning
+from bpe_viz.engine import (
+    compiled,
+    corpus,
+    kernels_batches,
+    kernels_counting,
+    kernels_keys,
+    kernels_scanning,
+    mapped_text,
+    scanning,
+)
 from bpe_viz.engine.character_classes import character_classes, kinds_of_all_points
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.corpus import Corpus, bytes_to_scan, count_paths
@@ -218,32 +227,42 @@ class TestTable:
     def test_it_grows_from_any_size(self, texts, room):
         options = options_for("gpt2", "file")
         table = PretokenTable(PLAIN, room)
-        expected: Counter[str] = Counter()
-        for text in texts:
-            data = np.frombuffer(text.encode(), dtype=np.uint8)
-            table.count(rule_for(options), scanning.Piece(data, 0, len(data), 0), lambda: None)
-            expected.update(by_pattern(text, options))
-        assert items(table.counts()) == [(pretoken.encode(), count) for pretoken, count in expected.items()]
+        count_in_turn(texts, options, [table])
+        assert items(table.counts()) == expected_items(texts, options)
+
+    @given(texts=st.lists(TEXTS, max_size=8), room=st.integers(1, 5), turned=st.booleans())
+    def test_two_that_are_merged_count_as_one(self, texts, room, turned):
+        options = options_for("gpt2", "file")
+        tables = [PretokenTable(PLAIN, room), PretokenTable(PLAIN, 3)]
+        count_in_turn(texts, options, tables)
+        if turned:
+            tables.reverse()
+        tables[0].merge(tables[1])
+        assert items(tables[0].counts()) == expected_items(texts, options)
 
     def test_pretokens_of_one_key_are_told_apart_by_their_bytes(self, monkeypatch):
-        monkeypatch.setattr(kernels_counting, "key_of", lambda data, start, end: kernels_counting.HASHED | 1)
+        key = (1, kernels_keys.LONG_KEY << 56 | 15)
+        monkeypatch.setattr(kernels_batches, "key_of", lambda data, at, n: key)
         table = PretokenTable(PLAIN, 1)
-        data = np.frombuffer(b"one two three two one", dtype=np.uint8)
+        text = b" ".join(word * 15 for word in (b"a", b"b", b"c", b"b", b"a"))
+        data = np.frombuffer(text, dtype=np.uint8)
         table.count(kernels_scanning.WORDS, scanning.Piece(data, 0, len(data), 0), lambda: None)
-        assert items(table.counts()) == [(b"one", 2), (b"two", 2), (b"three", 1)]
+        assert items(table.counts()) == [(b"a" * 15, 2), (b"b" * 15, 2), (b"c" * 15, 1)]
 
-    @given(a=st.binary(min_size=1, max_size=30), b=st.binary(min_size=1, max_size=30))
-    def test_a_key_is_the_pretoken_or_marked_as_a_hash(self, a, b):
-        keys = [kernels_counting.key_of(data, 0, len(data)) for data in (a, b)]
-        assert all(0 < key < 2**62 for key in keys)
-        assert [key >= kernels_counting.HASHED for key in keys] == [len(a) > 7, len(b) > 7]
-        if a != b:
-            assert keys[0] != keys[1]
 
-    @given(data=st.binary(min_size=1, max_size=60))
-    def test_compiled_keys_are_the_plain_ones(self, fast, data):
-        array = np.frombuffer(data, dtype=np.uint8)
-        assert fast.of(kernels_counting).key_of(array, 0, len(data)) == kernels_counting.key_of(data, 0, len(data))
+def count_in_turn(texts, options, tables):
+    """Count each text in the next table."""
+    position = 0
+    for number, text in enumerate(texts):
+        data = np.frombuffer(text.encode(), dtype=np.uint8)
+        piece = scanning.Piece(data, 0, len(data), position)
+        tables[number % len(tables)].count(rule_for(options), piece, lambda: None)
+        position += len(data)
+
+
+def expected_items(texts, options):
+    expected = Counter(pretoken for text in texts for pretoken in by_pattern(text, options))
+    return [(pretoken.encode(), count) for pretoken, count in expected.items()]
 
 
 class TestPieces:

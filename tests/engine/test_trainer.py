@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bpe_viz.engine import compiled, kernels, reference
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.corpus import count_text, count_words
+from bpe_viz.engine.corpus import count_text, count_words, worked_example
 from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
@@ -377,3 +377,38 @@ class TestScale:
         trainer = trained({text: 1, text[:2] * 2: 3}, TrainingOptions(base="characters", merges=1))
         assert merge_list(trainer) == [(text[0], text[1])]
         assert int(np.sum(Reader(trainer.timeline).counts())) == 4499 + 9
+
+
+class TestWithoutARecord:
+    def test_the_merges_are_the_same(self):
+        pretokens = worked_example().pretokens
+        options = TrainingOptions(base="characters", end_of_word="glued")
+        recorded, unrecorded = Trainer(pretokens, options), Trainer(pretokens, options, records=False)
+        for trainer in (recorded, unrecorded):
+            trainer.train_to()
+        assert list(unrecorded.timeline.merges()) == list(recorded.timeline.merges())
+        assert unrecorded.timeline.tokens_curve().tolist() == recorded.timeline.tokens_curve().tolist()
+
+    def test_nothing_is_made_up_for_who_looks_back(self):
+        trainer = Trainer(worked_example().pretokens, TrainingOptions(base="characters"), records=False)
+        trainer.train_to()
+        with pytest.raises(ValueError, match="not recorded"):
+            Reader(trainer.timeline)
+        with pytest.raises(ValueError, match="not recorded"):
+            trainer.timeline.changed_rows(0)
+
+
+@given(st.one_of(corpora, runs), options, st.integers(1, 4))
+def test_dropping_stale_places_changes_no_merge(words, chosen, every):
+    kept = trained(words, chosen)
+    dropped = Trainer(count_words(words, "words").pretokens, chosen)
+    while dropped.step() is not None:
+        if dropped.frontier % every == 0:
+            kernels.drop_stale_places(dropped._view)
+            arrays = dropped._arrays
+            used = arrays.place[: arrays.size[kernels.PLACES]]
+            slots = np.repeat(
+                np.arange(arrays.size[kernels.PAIRS]), np.diff(arrays.place_start[: arrays.size[kernels.PAIRS] + 1])
+            )
+            assert (arrays.cell[3 * used + 1] == slots).all()
+    assert list(dropped.timeline.merges()) == list(kept.timeline.merges())
