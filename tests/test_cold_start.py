@@ -153,7 +153,7 @@ class TestFilledCache:
             "    run('train', text, '-o', output, '--merges', '50', '--threads', '2', *options)\n"
             "run('train', text, '-o', output, '--merges', '50')\n"
             "run('encode', output, '--file', text, '--output', 'count')\n"
-            "run('encode', output, 'a' * 5000, '--output', 'count')\n"
+            "run('encode', output, 'a' * 300_000, '--output', 'count')\n"
             "run('explain', output, 'the lowest')\n"
             "run('info', text)\n"
             "print(Compiled.names)\n"

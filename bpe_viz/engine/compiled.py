@@ -208,7 +208,8 @@ def fill_cache() -> None:
     reader.seek(reader.position)  # as few changes as this are applied one by one
     call_every_kernel(compiled)
     ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
-    Encoder(Tokenizer.from_ranks(ranks, CountingOptions()), compiled).encode_bytes(b"a" * 100)
+    for counting in (CountingOptions(), CountingOptions(pattern="a+")):  # with a scanner and without
+        Encoder(Tokenizer.from_ranks(ranks, counting), compiled).encode_bytes(b"a" * 100)
     write_kernels(cache_file(), entries)
 
 
