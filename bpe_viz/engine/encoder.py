@@ -266,6 +266,7 @@ class _PretokenWorker(_Worker):
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._known: dict[str, tuple[int, ...]] = {}
+        self._n_known = 0  # characters and ids in it
 
     def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
         ids: list[int] = []
@@ -277,8 +278,10 @@ class _PretokenWorker(_Worker):
                 if self._tokenizer.refuses_gaps and None in encoded:
                     self._tokenizer.lay_out(pretoken, "text")  # raises
                 found = tuple(token_id for token_id in encoded if token_id is not None)
-                if len(known) >= ENTRIES:
+                self._n_known += len(pretoken) + len(found)
+                if len(known) >= ENTRIES or self._n_known > KEPT_BYTES:
                     known.clear()
+                    self._n_known = len(pretoken) + len(found)
                 known[pretoken] = found
             ids += found
         return np.array(ids, dtype=np.int32)

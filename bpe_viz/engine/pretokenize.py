@@ -18,8 +18,8 @@ from bpe_viz.errors import OptionError, PatternError
 if TYPE_CHECKING:
     from regex import Match, Pattern
 
-PATTERN_SECONDS = 10.0
-"""Processor seconds that a user's pattern may take for MATCHES_A_BATCH matches."""
+PATTERN_SECONDS = 5.0
+"""Processor seconds that a user's pattern may take for MATCHES_A_BATCH matches; Stop waits as long at worst."""
 
 MATCHES_A_BATCH = 1024
 """After so many matches of a user's pattern the clock starts anew and Stop is asked."""

@@ -108,6 +108,8 @@ class PretokenTable:
         at = piece.start
         while at < piece.end:
             until = min(at + STEP_BYTES, piece.end)
+            if piece.mapped is not None:
+                piece.mapped.check(piece.end)
             at = self._module.count_pretokens(
                 rule, self._classes, self._view, self._batch, data, at, until, piece.end, piece.position
             )

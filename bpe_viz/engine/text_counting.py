@@ -147,7 +147,9 @@ class TextCount:
         if not isinstance(self._tally, ScanningTally):
             raise TypeError(f"{type(self._tally).__name__} counts text only")
         done = 0
-        for start, end, n_characters in safe_pieces(mapped.data, self._tally.rule, self._tally.kernel_set):
+        for start, end, n_characters in safe_pieces(
+            mapped.data, self._tally.rule, self._tally.kernel_set, mapped.check
+        ):
             # A character is four bytes at most; one that is cut off at the end is left out.
             head = mapped.data[start : min(end, start + 8 * EXCERPT_CHARACTERS)]
             self._begin(head.tobytes().decode(errors="ignore"))
