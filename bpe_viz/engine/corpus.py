@@ -179,7 +179,7 @@ def _count_files(
     done = 0
 
     def check_stop() -> None:
-        watch.check(done + log.bytes_read, doing)
+        watch.check(max(0, done + log.bytes_read - count.bytes_waiting), doing)
 
     with closing(tally_for(options, kernel_set if is_large else PLAIN, threads, check_stop)) as tally:
         count = TextCount(options, tally, check_stop)

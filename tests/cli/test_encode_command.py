@@ -155,6 +155,19 @@ def test_explain(run, worked):
     assert "(not in the base)" in run("explain", worked, "xlow").out
 
 
+@pytest.mark.parametrize(("text", "sign"), [("a" * 100_000, "a"), (" " * 100_000, "space"), ("\n" * 100_000, "newline"),
+                                           ("^" * 1_000_000, "^")])  # fmt: skip
+def test_long_runs_have_the_ids_of_tiktoken(run, shared, case, tmp_path, text, sign):
+    (tmp_path / "run.txt").write_text(text)
+    ranks = shared / "data" / "tok" / "cl100k_base.tiktoken.gz"
+    ran = run("encode", ranks, "--file", tmp_path / "run.txt", "--output", "count")
+    assert int(ran.out) == case("EN-19")["expected"]["counts"][sign]["cl100k"]
+    if len(text) <= 100_000:
+        explained = run("explain", ranks, "-", stdin=text.encode())
+        assert len(explained.out.splitlines()) < 20
+        assert len(explained.out.splitlines()[0].split(" ids ")[1].split()) == int(ran.out)
+
+
 def test_explain_of_a_long_run_shows_what_is_near_each_merge(run, tmp_path):
     (tmp_path / "run.txt").write_text("a" * 3000)
     tokenizer = tmp_path / "run.json"
