@@ -6,6 +6,7 @@ A command is imported when it is called, so that `bpe-viz --help` answers at onc
 from __future__ import annotations
 
 import difflib
+import gc
 import importlib
 import os
 import sys
@@ -26,7 +27,7 @@ from bpe_viz.cli.terminal import (
 )
 from bpe_viz.errors import BpeVizError
 
-COMMANDS = ("train", "encode", "decode", "explain", "info", "snapshot")
+COMMANDS = ("train", "encode", "decode", "explain", "info", "convert", "count", "snapshot")
 """Each is a module of this package that holds it as `command`."""
 
 USER_MISTAKE = 2
@@ -93,6 +94,9 @@ def bpe_viz(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         _open_window(())
+    else:
+        # A command makes next to no rings of objects; looking for them would take a fourteenth of a training.
+        gc.set_threshold(1_000_000)
 
 
 @click.command("window", add_help_option=False)

@@ -32,14 +32,19 @@ def log_lines(timeline: Timeline) -> Iterator[str]:
     no marker.
     """
     symbols = timeline.symbols
+    labels = [symbols.label(symbol).hex() for symbol in range(len(symbols.base))]
     for merge in timeline.merges():
+        # A label is that of the left symbol and then that of the right, so none has to be looked up twice.
+        labels.append(labels[merge.left] + labels[merge.right])
         named = {"left": merge.left, "right": merge.right, "token": merge.token}
-        written = ", ".join(f'"{name}": "{symbols.label(symbol).hex()}"' for name, symbol in named.items())
-        counted = f'"count": {merge.count}, "replacements": {merge.replacements}, "ties": {merge.ties}'
         unmarked = [name for name, symbol in named.items() if _looks_marked(symbols, symbol)]
         last = f', "unmarked": {json.dumps(unmarked)}' if unmarked else ""
         # Numbers and hex need no escaping, and json.dumps would take longer than a short training.
-        yield f'{{"rank": {merge.rank}, {written}, {counted}{last}}}'
+        yield (
+            f'{{"rank": {merge.rank}, "left": "{labels[merge.left]}", "right": "{labels[merge.right]}", '
+            f'"token": "{labels[merge.token]}", "count": {merge.count}, "replacements": {merge.replacements}, '
+            f'"ties": {merge.ties}{last}}}'
+        )
 
 
 def _looks_marked(symbols: SymbolTable, symbol: int) -> bool:

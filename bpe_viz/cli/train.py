@@ -47,11 +47,13 @@ def command(
     from bpe_viz.cli.training import train
     from bpe_viz.engine.tokenizer import Tokenizer
     from bpe_viz.errors import OptionError
-    from bpe_viz.formats import check_before_training, save_tokenizer
+    from bpe_viz.formats import check_before_training, format_to_save, save_tokenizer
     from bpe_viz.whole_file import check_writable
 
     # What cannot be written is said before long work, so far as that is known.
     if output is not None:
+        others = format_to_save(output, format_name).companions(output)
+        refuse_same_files(corpus, {f"{other.name}, which belongs to -o:": other for other in others})
         check_before_training(options, output, format_name)
     if log is not None and str(log) != STDIN:
         check_writable(log, OptionError)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
+from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.errors import FormatError, OptionError
+from bpe_viz.formats import detect_format
 
 
 def library_of(tokenizer: Tokenizer) -> str:
@@ -19,9 +21,14 @@ def library_of(tokenizer: Tokenizer) -> str:
 def first_difference(path: Path, tokenizer: Tokenizer, encoded: EncodedText, special_text: str) -> str:
     """Return where the tokenizer's own library encodes a text otherwise, "" if nowhere.
 
-    Raises OptionError if the library is not installed, FormatError if it cannot read the file.
+    Raises OptionError if the library is not installed or there is none, FormatError if it cannot read the file.
     """
     name = library_of(tokenizer)
+    found = detect_format(path)
+    if name == "tokenizers" and found is not None and found.name != "tokenizer.json":
+        raise OptionError(
+            f"--verify knows no library that reads {found.title}.", f"First run: bpe-viz convert {path} NAME.json"
+        )
     try:
         if name == "tiktoken":
             theirs = _tiktoken_ids(tokenizer, encoded.text, special_text)
@@ -58,14 +65,17 @@ def _tiktoken_ids(tokenizer: Tokenizer, text: str, special_text: str) -> list[in
     """Encode with the ranks and the pattern that are in use here: the library knows no file by its name."""
     import tiktoken
 
+    counting = tokenizer.counting
+    special_ids = {text: tokenizer.special_ids[text] for text in counting.special_tokens}
     library = tiktoken.Encoding(
         tokenizer.name,
-        pat_str=pretokenizer_for(tokenizer.counting).pattern or LINES,
+        # Its engine knows the very end by another sign.
+        pat_str=(pretokenizer_for(counting).pattern or LINES).replace(r"\Z", "$"),
         mergeable_ranks={token.content: token.id for token in tokenizer.vocabulary() if token.kind != "special"},
-        special_tokens=tokenizer.special_ids,
+        special_tokens=special_ids,
     )
-    allowed = set(tokenizer.special_ids) if special_text == "allow" else set()
-    return library.encode(text, allowed_special=allowed, disallowed_special=())
+    allowed = set(special_ids) if special_text == "allow" else set()
+    return library.encode(normalize(text, counting.normalize), allowed_special=allowed, disallowed_special=())
 
 
 def _described(tokenizer: Tokenizer, token_id: int | None) -> str:

@@ -118,7 +118,9 @@ class Encoder:
         """Yield (bytes, ids) of each piece in order; at most two pieces a thread are under way."""
         specials = self.tokenizer.counting.special_tokens if allow_special else ()
         cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize)
-        pieces = cut.pieces(slices)
+        # Where normalizing could make a special token with a blank in it, no blank is a place to cut.
+        is_whole = self.tokenizer.normalizes_first and any(text.split() != [text] for text in specials)
+        pieces = filter(None, [b"".join(slices)]) if is_whole else cut.pieces(slices)
         if self._threads == 1:
             for piece in pieces:
                 yield len(piece), self._encode_piece(piece, cut)
@@ -137,6 +139,8 @@ class Encoder:
                 pool.shutdown(cancel_futures=True)
 
     def _encode_piece(self, piece: bytes, cut: PieceCutter) -> Ids:
+        if self.tokenizer.normalizes_first and cut.looks_for_special:
+            self.tokenizer.check_special_tokens(piece.decode())
         worker = self._workers.get()
         try:
             found = []
@@ -159,6 +163,11 @@ class PieceCutter:
         longest_first = sorted({text.encode() for text in specials}, key=lambda text: (-len(text), text))
         self._reach = len(longest_first[0]) - 1 if longest_first else 0
         self._special = regex.compile(b"|".join(map(regex.escape, longest_first))) if longest_first else None
+
+    @property
+    def looks_for_special(self) -> bool:
+        """Whether there are special tokens to cut out."""
+        return self._special is not None
 
     def pieces(self, slices: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of all slices in pieces, none empty; a slice ends with a whole character."""

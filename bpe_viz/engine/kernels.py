@@ -707,8 +707,12 @@ def _sort_fresh_places(state: State, first_new: int, n_fresh: int) -> None:
             state.first_at[slot] = place_start[slot]
 
 
-def drop_stale_places(state: State) -> None:
-    """Take the stale places out of all lists, so that there is room for new ones."""
+def drop_places(state: State, look_at_all: bool) -> None:
+    """Take stale places out, so that there is room for new ones.
+
+    look_at_all: every place is looked at, which means waiting for memory; else only the lists of pairs that are gone
+                 are taken out, the long ones of what was merged among them
+    """
     order, size, place, place_start = state.order, state.size, state.place, state.place_start
     kept = 0
     start = 0
@@ -717,7 +721,7 @@ def drop_stale_places(state: State) -> None:
         place_start[slot] = kept
         if order.count[slot] > 0:
             for i in range(start, end):
-                if state.cell[3 * place[i] + 1] == slot:
+                if not look_at_all or state.cell[3 * place[i] + 1] == slot:
                     place[kept] = place[i]
                     kept += 1
         if order.rule[TIE_RULE] == FIRST_SEEN:
@@ -780,6 +784,12 @@ def ties_at(state: State, slot: int) -> int:
     count = state.order.count[slot]
     if count < SMALL_COUNT:
         return state.with_count[count]  # type: ignore[no-any-return]  # an int64
+    if count < state.size[FLOOR]:  # chosen against the rule: the tree knows nothing of its equals
+        ties = 0
+        for other in range(state.size[PAIRS]):
+            if state.order.count[other] == count and mergeable(state.order, other):
+                ties += 1
+        return ties
     return count_ties(state.order, state.tree, state.size[PAIRS], count)
 
 

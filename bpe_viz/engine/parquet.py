@@ -1,12 +1,14 @@
-"""Read text and word tables from Parquet files, if pyarrow is installed."""
+"""Read text and word tables from Parquet files, and write tables, if pyarrow is installed."""
 
 from __future__ import annotations
 
 import importlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.errors import CorpusError
 
 _BATCH_ROWS = 1024
@@ -17,13 +19,7 @@ def open_parquet(path: Path) -> Any:
 
     Raises CorpusError if pyarrow is not installed or the file is no Parquet.
     """
-    try:
-        # By name, as pyarrow is an extra: the type checker must pass without it.
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise CorpusError(
-            f"{path} is a Parquet file, and reading those needs pyarrow.", "Install it: pip install pyarrow"
-        ) from error
+    parquet = _pyarrow(path, "pyarrow.parquet")
     try:
         return parquet.ParquetFile(path)
     except (OSError, ValueError) as error:  # pyarrow's own errors derive from these
@@ -64,3 +60,24 @@ def read_counts(path: Path) -> Iterator[tuple[object, object]]:
     with open_parquet(path) as file:
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=["pretoken", "count"]):
             yield from zip(*(batch.column(name).to_pylist() for name in ("pretoken", "count")), strict=True)
+
+
+def written_counts(path: Path, pretokens: PretokenCounts) -> bytes:
+    """Return a word table as Parquet. path: for errors only. Raises CorpusError if pyarrow is not installed."""
+    arrow, parquet = _pyarrow(path, "pyarrow"), _pyarrow(path, "pyarrow.parquet")
+    offsets = arrow.py_buffer(pretokens.offsets.tobytes())
+    names = arrow.LargeStringArray.from_buffers(len(pretokens), offsets, arrow.py_buffer(pretokens.data))
+    table = arrow.table({"pretoken": names, "count": arrow.array(pretokens.counts)})
+    content = io.BytesIO()
+    parquet.write_table(table, content)
+    return content.getvalue()
+
+
+def _pyarrow(path: Path, module: str) -> Any:
+    try:
+        # By name, as pyarrow is an extra: the type checker must pass without it.
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise CorpusError(
+            f"{path} is a Parquet file, and those need pyarrow.", "Install it: pip install pyarrow"
+        ) from error

@@ -6,7 +6,7 @@ reaches by adding or subtracting the recorded changes. No snapshot is ever store
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels import Order, State
 from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
-from bpe_viz.engine.types import Frame, Merge, Pair, PairCount, StopReason, TrainingOptions
+from bpe_viz.engine.types import Departure, Frame, Merge, Pair, PairCount, StopReason, TrainingOptions
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
@@ -72,6 +72,17 @@ class Published(NamedTuple):
         return cls(**sizes, **{name: named[name] for name in cls._fields if name not in sizes})
 
 
+class Beginning(NamedTuple):
+    """The first merges of a training, to be made again by another one on the same pre-tokens.
+
+    slots: (merges,) int32, of the pairs merged; pairs are numbered alike as far as merges are the same
+    departures: those of the merges that were chosen by hand, by rank
+    """
+
+    slots: NDArray[np.int32]
+    departures: Mapping[int, Departure]
+
+
 class Timeline:
     """The merges, their counts, and how each merge changed the pair counts.
 
@@ -98,6 +109,8 @@ class Timeline:
         self.first_counts = first_counts
         self.is_recorded = is_recorded
         self.first_tokens = _first_tokens(pretokens, base)
+        self.departures: Mapping[int, Departure] = {}
+        """The merges that were chosen by hand, by rank."""
         self._published: tuple[Published, StopReason | None] = (published, None)
 
     def publish(self, published: Published, stop: StopReason | None) -> None:
@@ -148,6 +161,14 @@ class Timeline:
             Pair(left, right)
             for left, right in zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True)
         ]
+
+    def beginning(self, merges: int) -> Beginning:
+        """Return the first merges. Raises IndexError beyond the frontier."""
+        published = self.published
+        if not 0 <= merges <= published.frontier:
+            raise IndexError(f"no {merges} merges among {published.frontier}")
+        departures = {rank: one for rank, one in self.departures.items() if rank < merges}
+        return Beginning(published.merged_slot[:merges].copy(), departures)
 
     def tokens_curve(self) -> NDArray[np.int64]:
         """Return (frontier + 1,) int64: how many tokens the corpus is split into at each position."""
@@ -267,6 +288,8 @@ class Reader:
             splits=splits,
             changed=frozenset(row for row in splits if _contains(changed, row)),
             symbols=symbol_table(self.timeline.base, seen),
+            made_by_choice=self.timeline.departures.get(position - 1),
+            next_by_choice=self.timeline.departures.get(position),
         )
 
     def best(self, wanted: int) -> list[PairCount]:

@@ -17,9 +17,10 @@ from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels import Order, State
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolizedPretokens, symbolize
 from bpe_viz.engine.tie_rules import tie_rule
-from bpe_viz.engine.timeline import Published, Timeline
+from bpe_viz.engine.timeline import Beginning, Published, Timeline
 from bpe_viz.engine.types import (
     DEFAULT_MERGES,
+    Departure,
     Merge,
     Pair,
     Progress,
@@ -29,7 +30,8 @@ from bpe_viz.engine.types import (
     never_stop,
     no_progress,
 )
-from bpe_viz.errors import CorpusError, OptionError, Stopped
+from bpe_viz.engine.visible import visible
+from bpe_viz.errors import CorpusError, OptionError, PairError, Stopped
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
@@ -38,6 +40,7 @@ _SLICE_SECONDS = 0.02  # how long a slice of training may take between two looks
 _MOST_CELLS = 2**31 - 1  # places are int32
 _MOST_SYMBOLS = 2**62  # counts are int64
 _MOST_PAIRS_IN_A_TABLE = 2**24
+_LONGEST_SHOWN = 24  # characters of a symbol in a message
 
 
 class Trainer:
@@ -84,6 +87,12 @@ class Trainer:
         """How many cells the distinct pre-tokens take: what the cost of training grows with."""
         return len(self._arrays.cell) // 3
 
+    @property
+    def n_bytes(self) -> int:
+        """How much memory training and timeline take at the most: room that is not used yet takes none."""
+        arrays = (*self._arrays.order, *(array for array in self._arrays if isinstance(array, np.ndarray)))
+        return sum(array.nbytes for array in arrays)
+
     def use(self, kernel_set: Kernels) -> None:
         """Go on with other kernels; all arrays stay as they are."""
         self._kernels = kernel_set
@@ -115,8 +124,7 @@ class Trainer:
 
     def repeat(
         self,
-        timeline: Timeline,
-        merges: int,
+        beginning: Beginning,
         progress: Progress = no_progress,
         should_stop: StopRequested = never_stop,
     ) -> None:
@@ -124,7 +132,9 @@ class Trainer:
 
         Raises Stopped when should_stop() says so.
         """
-        slots = timeline.published.merged_slot[:merges].copy()
+        slots, merges = beginning.slots, len(beginning.slots)
+        self.target = max(self.target, merges)
+        self.timeline.departures = {**self.timeline.departures, **beginning.departures}
 
         def repeat(budget: int) -> int:
             return int(self._kernels.module.repeat(self._view, self._kernels.view(slots), budget))
@@ -161,14 +171,22 @@ class Trainer:
             progress(done, f"Training: merge {self.frontier:,} of {position:,}")
 
     def merge_pair(self, pair: Pair) -> Merge:
-        """Merge this pair next, whatever the tie rule says. Raises KeyError if the pair does not occur now."""
-        slot = self._slot_of(pair)
-        if not self._kernels.module.has_room(self._view, slot):
+        """Merge this pair next, whatever the tie rule says; what the rule would have done is kept as a departure.
+
+        Raises PairError if the pair does not occur now, or its token would be longer than the options allow.
+        """
+        slot, rank, module = self._slot_of(pair), self.frontier, self._kernels.module
+        leading = int(module.leading_slot(self._view))
+        goes_on = rank < self.target and self._arrays.order.count[leading] >= self.options.min_count
+        if not goes_on or slot != leading:
+            departure = Departure(rank, self._would_merge(leading) if goes_on else None)
+            self.timeline.departures = {**self.timeline.departures, rank: departure}
+        if not module.has_room(self._view, slot):
             self._make_room(slot)
-        self._kernels.module.merge_slot(self._view, slot)
+        module.merge_slot(self._view, slot)
         self.target = max(self.target, self.frontier)
         self._publish(kernels.REACHED)
-        return self.timeline.merge(self.frontier - 1)
+        return self.timeline.merge(rank)
 
     def _slot_of(self, pair: Pair) -> int:
         order, n_pairs = self._arrays.order, self._arrays.size[kernels.PAIRS]
@@ -176,8 +194,36 @@ class Trainer:
             (order.left[:n_pairs] == pair.left) & (order.right[:n_pairs] == pair.right) & (order.count[:n_pairs] > 0)
         )
         if not len(found):
-            raise KeyError(pair)
+            where = f"after merge {self.frontier:,}" if self.frontier else "before the first merge"
+            raise PairError(
+                f"The pair {self._shown(pair)} does not occur {where}.", "Choose one that the pair counts show there."
+            )
+        length, limit = int(order.length[pair.left] + order.length[pair.right]), self.options.max_token_length
+        if limit is not None and length > limit:
+            raise PairError(
+                f"The pair {self._shown(pair)} makes a token of {length:,} base symbols; the longest allowed has "
+                f"{limit:,}.",
+                "Allow longer tokens in the training options, or choose another pair.",
+            )
         return int(found[0])
+
+    def _would_merge(self, slot: int) -> Merge:
+        order, rank = self._arrays.order, self.frontier
+        return Merge(
+            rank=rank,
+            left=int(order.left[slot]),
+            right=int(order.right[slot]),
+            token=len(self.timeline.base) + rank,
+            count=int(order.count[slot]),
+            replacements=0,
+            ties=int(self._kernels.module.ties_at(self._view, slot)),
+        )
+
+    def _shown(self, pair: Pair) -> str:
+        symbols = self.timeline.symbols
+        if max(pair) >= len(symbols):
+            return f"of the symbols {pair.left:,} and {pair.right:,}"
+        return " + ".join(visible(symbols.label(symbol), limit=_LONGEST_SHOWN) for symbol in pair)
 
     def _first_counts(self) -> NDArray[np.int64]:
         return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
@@ -239,11 +285,15 @@ class Trainer:
     def _places_wanted(self, slot: int) -> int:
         """Drop stale places if there is no room for new ones; return how many there must be room for after that."""
         room, size = len(self._arrays.place), self._arrays.size
-        if size[kernels.PLACES] + 2 * self._occurrences(slot) <= room:
-            return room
-        self._kernels.module.drop_stale_places(self._view)
         wanted = int(size[kernels.PLACES]) + 2 * self._occurrences(slot)
-        # More than two thirds full it would soon be full again.
+        if wanted <= room:
+            return room
+        # Above these shares it would soon be full again; the second way to drop takes ten times as long as the first.
+        for look_at_all, share in ((False, 0.8), (True, 0.6)):
+            self._kernels.module.drop_places(self._view, look_at_all)
+            wanted = int(size[kernels.PLACES]) + 2 * self._occurrences(slot)
+            if wanted <= share * room:
+                return room
         return max(room, wanted * 3 // 2)
 
     def _occurrences(self, slot: int) -> int:

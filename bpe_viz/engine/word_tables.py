@@ -1,4 +1,4 @@
-r"""Read word tables: pre-tokens with their counts, one on each line.
+r"""Read and write word tables: pre-tokens with their counts, one on each line.
 
 `.tsv`: pre-token, tab (or the last space of the line), count; in the pre-token `\t`, `\n`, `\r` and `\\`
 stand for tab, newline, carriage return and backslash. `.csv`: as the csv module reads it. `.parquet`: columns
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import regex
 
 from bpe_viz.engine import parquet
 from bpe_viz.engine.documents import read_text
+from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.types import LARGEST_COUNT
 from bpe_viz.errors import CorpusError
 
@@ -23,10 +24,12 @@ HEADER = ("pretoken", "count")
 
 _MOST_DIGITS = 19
 _COUNT = regex.compile(rf"0*[0-9]{{1,{_MOST_DIGITS}}}")
+_ROWS_A_PART = 65_536
 _SHOWN = 60  # characters of a row in a message
 _CSV_CHARACTERS = 2**31 - 1  # what a long of C holds everywhere
 
 _ESCAPE = regex.compile(r"\\(.?)", regex.DOTALL)
+_ESCAPES = str.maketrans({"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"})
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
 
 Row = tuple[str, str, str]
@@ -155,3 +158,38 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         if not isinstance(pretoken, str):
             raise CorpusError(f"{place}: the pre-token is {pretoken!r}, which is not text.")
         yield place, pretoken, str(count)
+
+
+SUFFIXES = (".tsv", ".csv", ".parquet")
+
+
+def check_table_name(path: Path) -> None:
+    """Raise CorpusError for a name that a word table cannot be written under: its suffix chooses how."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise CorpusError(
+            f"{path} is no name of a word-count table.", f"Let it end with one of: {', '.join(SUFFIXES)}."
+        )
+
+
+def table_content(pretokens: PretokenCounts, path: Path) -> Iterator[bytes]:
+    """Yield the content of a word table, part by part; a path that check_table_name takes says how it is written.
+
+    Pre-tokens in the order given, so that what is trained on the table is the same as on the text. Raises CorpusError
+    for Parquet if pyarrow is not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        yield parquet.written_counts(path, pretokens)
+        return
+    yield _lines_of([HEADER], suffix)
+    for first in range(0, len(pretokens), _ROWS_A_PART):
+        rows = range(first, min(first + _ROWS_A_PART, len(pretokens)))
+        yield _lines_of([(pretokens.content(row).decode(), str(int(pretokens.counts[row]))) for row in rows], suffix)
+
+
+def _lines_of(rows: Iterable[tuple[str, str]], suffix: str) -> bytes:
+    if suffix == ".csv":
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+        return text.getvalue().encode()
+    return "".join(f"{pretoken.translate(_ESCAPES)}\t{count}\n" for pretoken, count in rows).encode()

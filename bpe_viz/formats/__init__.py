@@ -18,6 +18,7 @@ from typing import Protocol
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
+from bpe_viz.formats._reading import plain_path, read_head, unreadable
 from bpe_viz.whole_file import check_writable
 
 
@@ -26,10 +27,14 @@ class PretokenizerNeeded(FormatError):  # noqa: N818  # nothing is wrong with th
 
 
 class Load(Protocol):
-    """Reads a tokenizer file."""
+    """Reads a tokenizer file, which may be packed with gzip: `_reading.read_whole` unpacks it."""
 
     def __call__(self, path: Path, given: CountingOptions | None = None) -> Tokenizer:
         """Read it; given: the user's pretokenizer. Raises FormatError."""
+
+
+def _no_companions(path: Path) -> tuple[Path, ...]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,14 @@ class Format:
 
     name: what --format calls it; title: for people
     suffixes: of files that are usually in this format, to choose by when saving
-    detect: tells from a file's name and first bytes whether to try load
+    detect: tells from a file's name and first bytes, both unpacked, whether to try load; may look at its neighbours
     load: reads a file; is given the user's pretokenizer for files that hold none. Raises FormatError, and
         PretokenizerNeeded if one is to be given
     save: writes a tokenizer and returns what the format could not hold, in plain words; None: cannot save.
         Raises FormatError if it would change what the tokenizer does.
     holds_pretokenizer: a saved file tells how text is cut, and which tokens are special
+    holds_ids: a saved file tells the ids of tokens
+    companions: the other files that save writes beside the one that is named; raises FormatError for a wrong name
     check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
         known before training; None: any can
     """
@@ -55,10 +62,11 @@ class Format:
     load: Load
     save: Callable[[Tokenizer, Path], tuple[str, ...]] | None
     holds_pretokenizer: bool = True
+    holds_ids: bool = True
+    companions: Callable[[Path], tuple[Path, ...]] = _no_companions
     check: Callable[[Options], None] | None = None
 
 
-_HEAD_BYTES = 4096
 _SHOWN_BYTES = 30
 
 
@@ -76,11 +84,10 @@ def formats() -> tuple[Format, ...]:
 def detect_format(path: Path) -> Format | None:
     """Return the format of a file by its content, None if it is no tokenizer file. Raises FormatError."""
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+        head = read_head(path)
     except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}.", "Check the name and its permissions.") from error
-    return next((one for one in formats() if one.detect(path, head)), None)
+        raise unreadable(path, error) from error
+    return next((one for one in formats() if one.detect(plain_path(path), head)), None)
 
 
 def load_tokenizer(path: Path, given: CountingOptions | None = None) -> Tokenizer:
@@ -104,8 +111,7 @@ def refuse_pretokenizer(path: Path, given: CountingOptions | None) -> None:
 
 
 def _why_not(path: Path) -> str:
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+    head = read_head(path)
     if not head:
         return "it is empty"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -119,18 +125,31 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) ->
     name: of the format; None: chosen by the file's name
     Raises FormatError if there is no such format or it cannot hold the tokenizer; then nothing is written.
     """
-    save = format_to_save(path, name).save
-    if save is None:
+    found = format_to_save(path, name)
+    if found.save is None:
         raise TypeError(f"{name} is chosen among formats that save")
-    return save(tokenizer, path)
+    _check_companions(found, path)
+    notes = found.save(tokenizer, path)
+    if tokenizer.normalizes_first:
+        notes += ("Special tokens are looked for before text is normalized; where this comes from it is afterwards.",)
+    return notes
 
 
 def check_before_training(options: Options, path: Path, name: str | None = None) -> None:
     """Raise FormatError if a tokenizer trained with these options could not be saved to this file."""
-    check = format_to_save(path, name).check
-    if check is not None:
-        check(options)
+    found = format_to_save(path, name)
+    if found.check is not None:
+        found.check(options)
     check_writable(path, FormatError)
+    _check_companions(found, path)
+
+
+def _check_companions(found: Format, path: Path) -> None:
+    """Raise FormatError for another file that is there already, unless the one that was named is there too."""
+    for other in found.companions(path):
+        if other.exists() and not path.exists():
+            raise FormatError(f"{other} is there already, and would be written over.", "Choose another name or folder.")
+        check_writable(other, FormatError)
 
 
 def format_to_save(path: Path, name: str | None = None) -> Format:

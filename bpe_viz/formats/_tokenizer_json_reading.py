@@ -17,6 +17,7 @@ from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Pair
 from bpe_viz.errors import FormatError
+from bpe_viz.formats._reading import read_whole, without_bom
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
 from bpe_viz.formats._tokenizer_json_pipeline import Field, Pipeline, read_pipeline
 from bpe_viz.formats._tokenizer_json_writing import split_off_unknown
@@ -91,10 +92,7 @@ def load(path: Path) -> Tokenizer:
 
 
 def _parse(path: Path) -> tuple[_File, _Bpe]:
-    try:
-        data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}.", "Check the name and its permissions.") from error
+    data = without_bom(read_whole(path))
     field = ""
     try:
         file = msgspec.json.decode(data, type=_File)

@@ -7,10 +7,8 @@ which its SHA-256 tells, or from the user; they are never guessed.
 from __future__ import annotations
 
 import binascii
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,19 +18,14 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
 from bpe_viz.whole_file import whole_file
 
 SUFFIX = ".tiktoken"
-LARGEST_RANK = 2**31 - 1
-"""Ids are kept in 32 bits."""
-
-_GZIP = b"\x1f\x8b"
-_BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+")
 _FEW_LINES = 3
 _MOST_DIGITS = 20
 _SHOWN = 60
-_AGAIN = "Download or save it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +66,11 @@ ENCODINGS = {
 
 def detect(path: Path, head: bytes) -> bool:
     """Tell whether a file begins with ranks; one that is named so is read even if they are damaged."""
-    if head.startswith(_GZIP):
-        try:
-            head = zlib.decompressobj(wbits=31).decompress(head, 4096)
-        except zlib.error:
-            return False
-    is_named_so = path.name.endswith((SUFFIX, f"{SUFFIX}.gz"))
+    is_named_so = path.name.endswith(SUFFIX)
     if is_named_so and not head.lstrip().startswith(b"{"):
         return True
     # The last line may be cut. A table of counts may look alike, but not with the ranks of a list that begins.
-    lines = head.removeprefix(_BOM).replace(b"\r\n", b"\n").split(b"\n")[:-1]
+    lines = without_bom(head).replace(b"\r\n", b"\n").split(b"\n")[:-1]
     ranks = [line.partition(b" ")[2] for line in lines if _LINE.fullmatch(line)]
     return len(lines) >= _FEW_LINES and ranks == [b"%d" % rank for rank in range(len(lines))]
 
@@ -93,7 +81,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     given: the pretokenizer for a file that is of no known encoding
     Raises PretokenizerNeeded if there is none, FormatError if one is given for a known encoding or a line is damaged.
     """
-    data = _read(path)
+    data = read_whole(path)
     encoding = ENCODINGS.get(hashlib.sha256(data).hexdigest())
     ranks = read_ranks(path, data)
     if encoding is None and given is None:
@@ -117,39 +105,24 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     return tokenizer
 
 
-def _read(path: Path) -> bytes:
-    """Return the content of a file, unpacked."""
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FormatError(f"{path} is not a whole gzip file: {error}.", _AGAIN) from error
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}.", "Check the name and its permissions.") from error
-
-
-def read_ranks(path: Path, data: bytes) -> dict[bytes, int]:
+def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
     """Return token -> rank. Raises FormatError that names the line; path: for errors only."""
     ranks: dict[bytes, int] = {}
     token_of: dict[int, bytes] = {}
-    for number, line in enumerate(data.removeprefix(_BOM).split(b"\n"), start=1):
+    for number, line in enumerate(without_bom(data).split(b"\n"), start=1):
         line = line.removesuffix(b"\r")
         if not line:
             continue
         written, _, rank_written = line.partition(b" ")
-        try:
-            token = binascii.a2b_base64(written, strict_mode=True)
-        except binascii.Error:
-            token = b""
-        # The other way round too: bits that base64 leaves over would be a second way to write a token.
-        if not token or binascii.b2a_base64(token, newline=False) != written:
+        token = from_base64(written)
+        if not token:
             raise _damaged(path, number, line, "does not begin with a token in base64")
         # int() would also take "1_0", "-1" and blanks.
         if not rank_written.isdigit():
             raise _damaged(path, number, line, "has no rank behind its token and one space")
-        rank = int(rank_written) if len(rank_written) < _MOST_DIGITS else LARGEST_RANK + 1
-        if rank > LARGEST_RANK:
-            raise _damaged(path, number, line, f"has a rank above {LARGEST_RANK:,}")
+        rank = int(rank_written) if len(rank_written) < _MOST_DIGITS else LARGEST_ID + 1
+        if rank > LARGEST_ID:
+            raise _damaged(path, number, line, f"has a rank above {LARGEST_ID:,}")
         if token in ranks:
             raise _damaged(path, number, line, f"lists a token again that has rank {ranks[token]}")
         if rank in token_of:
@@ -159,9 +132,9 @@ def read_ranks(path: Path, data: bytes) -> dict[bytes, int]:
     return ranks
 
 
-def _damaged(path: Path, number: int, line: bytes, what: str) -> FormatError:
+def _damaged(path: Path | str, number: int, line: bytes, what: str) -> FormatError:
     shown = line[:_SHOWN].decode("utf-8", "backslashreplace") + ("…" if len(line) > _SHOWN else "")
-    return FormatError(f"{path}, line {number} {what}: {shown!r}.", _AGAIN)
+    return FormatError(f"{path}, line {number} {what}: {shown!r}.", AGAIN)
 
 
 def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:

@@ -89,6 +89,45 @@ def test_the_frame_shows_first_what_is_merged_next(rule, words):
         assert (frame.top[0].left, frame.top[0].right) == (merge.left, merge.right)
 
 
+@settings(max_examples=60)
+@pytest.mark.parametrize("rule", TIE_RULES)
+@given(words=st.one_of(corpora, runs), data=st.data())
+def test_a_branch_from_any_position_equals_the_reference_with_the_same_choice(kernel_sets, rule, words, data):
+    pretokens = count_words(words, "words").pretokens
+    options = TrainingOptions("characters", rule=rule, merges=40)
+    main = Trainer(pretokens, options)
+    main.train_to()
+    position = data.draw(st.integers(0, main.frontier))
+    reader = Reader(main.timeline)
+    reader.seek(position)
+    if not (pairs := sorted(reader.pair_counts())):
+        return
+    pair = data.draw(st.sampled_from(pairs))
+    for kernel_set in kernel_sets:
+        branch = Trainer(pretokens, options, kernel_set=kernel_set)
+        branch.repeat(main.timeline.beginning(position))
+        branch.merge_pair(pair)
+        branch.train_to()
+        symbols = branch.timeline.symbols
+        made = [
+            ((symbols.label(m.left).decode(), symbols.label(m.right).decode()), m.count)
+            for m in branch.timeline.merges()
+        ]
+        assert made == reference.train(
+            {tuple(word): count for word, count in words.items()},
+            max(40, position + 1),
+            rule=RULE_OF_CODE[TIE_RULES[rule].code],
+            chosen=[texts for texts, _ in made[: position + 1]],
+        )
+        assert made[:position] == [
+            ((symbols.label(m.left).decode(), symbols.label(m.right).decode()), m.count)
+            for m in list(main.timeline.merges())[:position]
+        ]
+        following = Reader(branch.timeline).frame(position, top=3)
+        assert following.next is not None
+        assert (following.next.left, following.next.right) == pair
+
+
 class TestCases:
     def test_one_corpus_four_merge_lists(self, case):
         given_case = case("TIE-01")

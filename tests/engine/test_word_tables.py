@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bpe_viz.engine.corpus import count_paths, is_word_table
+from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.types import CountingOptions
+from bpe_viz.engine.word_tables import SUFFIXES, check_table_name, read_word_table, table_content
 from bpe_viz.errors import CorpusError
 
 
@@ -70,3 +75,15 @@ def test_a_count_too_large_says_how_large_it_may_be(tmp_path, written):
     with pytest.raises(CorpusError, match=r"line 1: .*from 1 to 2\*\*63 - 1") as raised:
         counted(path)
     assert len(str(raised.value)) < 400
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8),
+                       st.integers(1, 2**63 - 1), min_size=1, max_size=8))  # fmt: skip
+def test_a_table_that_is_written_reads_as_it_was(tmp_path_factory, words):
+    folder = tmp_path_factory.mktemp("tables")
+    for suffix in SUFFIXES if importlib.util.find_spec("pyarrow") else (".tsv", ".csv"):
+        path = folder / f"words{suffix}"
+        check_table_name(path)
+        path.write_bytes(b"".join(table_content(PretokenCounts.from_counter(words), path)))
+        read, _ = read_word_table(path)
+        assert list(read.items()) == list(words.items())

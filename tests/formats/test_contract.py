@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -11,20 +13,39 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import detect_format, format_to_save, formats, load_tokenizer, save_tokenizer
+from bpe_viz.formats import Format, _reading, detect_format, format_to_save, formats, load_tokenizer, save_tokenizer
 
 ALL = pytest.mark.parametrize("one", formats(), ids=lambda one: one.name)
 SAVING = pytest.mark.parametrize("one", [one for one in formats() if one.save is not None], ids=lambda one: one.name)
 TEXT = "low low low lower newest newest widest, naïve 字 <|end|> lowest\n\n  low"
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
-    options = Options().with_counting(special_tokens=("<|end|>",)).with_training(merges=30)
+def trained(options: Options) -> Tokenizer:
     corpus = count_text(TEXT, options.counting)
     trainer = Trainer(corpus.pretokens, options.training, 1)
     trainer.train_to()
     return Tokenizer.from_timeline(trainer.timeline, options.counting)
+
+
+@pytest.fixture(scope="module")
+def tokenizers() -> list[Tokenizer]:
+    """One of bytes, and one of letters with a marker; each format that saves holds one of them at least."""
+    options = Options().with_counting(special_tokens=("<|end|>",)).with_training(merges=30)
+    words = options.with_counting(pattern=r"[^ \r\n]+").with_training(base="characters", end_of_word="glued")
+    return [trained(options), trained(words)]
+
+
+def saved_by(one: Format, tokenizers: list[Tokenizer], path: Path) -> Tokenizer:
+    """Save the first tokenizer that a format holds, and return it."""
+    refusals = []
+    for tokenizer in tokenizers:
+        try:
+            one.save(tokenizer, path)
+        except FormatError as error:
+            refusals.append(str(error))
+        else:
+            return tokenizer
+    pytest.fail(f"{one.name} holds none: {refusals}")
 
 
 def test_names_are_unique_and_sorted():
@@ -35,20 +56,53 @@ def test_names_are_unique_and_sorted():
 @ALL
 def test_a_format_says_what_it_is(one):
     assert one.title
-    assert all(suffix.startswith(".") for suffix in one.suffixes)
+    assert all("." in suffix for suffix in one.suffixes)
 
 
 @SAVING
-def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizer, tmp_path):
+def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizers, tmp_path):
     path = tmp_path / f"saved{one.suffixes[0]}"
+    tokenizer = saved_by(one, tokenizers, path)
+    assert set(tmp_path.iterdir()) == {path, *one.companions(path)}
     assert save_tokenizer(tokenizer, path) == one.save(tokenizer, path)
     assert detect_format(path) == one
-    loaded = load_tokenizer(path, None if one.holds_pretokenizer else CountingOptions(tokenizer.counting.pretokenizer))
+    given = CountingOptions(tokenizer.counting.pretokenizer, tokenizer.counting.pattern)
+    loaded = load_tokenizer(path, None if one.holds_pretokenizer else given)
     text = TEXT if one.holds_pretokenizer else TEXT.replace("<|end|>", "")
     assert loaded.n_merges == tokenizer.n_merges
     for position in range(loaded.n_merges + 1):
-        assert loaded.at(position).encode(text).ids == tokenizer.at(position).encode(text).ids
-    assert [path] == list(tmp_path.iterdir())
+        ours, theirs = tokenizer.at(position).encode(text), loaded.at(position).encode(text)
+        assert [token.content for token in theirs.tokens] == [token.content for token in ours.tokens]
+        if one.holds_ids:
+            assert theirs.ids == ours.ids
+
+
+@SAVING
+def test_each_of_its_names_chooses_a_format(one, tmp_path):
+    for suffix in one.suffixes:
+        assert format_to_save(tmp_path / f"x{suffix}") == one
+
+
+@SAVING
+def test_a_file_that_is_packed_reads_the_same(one, tokenizers, tmp_path):
+    path = tmp_path / f"saved{one.suffixes[0]}"
+    tokenizer = saved_by(one, tokenizers, path)
+    given = None if one.holds_pretokenizer else CountingOptions(pattern=tokenizer.counting.pattern)
+    expected = load_tokenizer(path, given).encode(TEXT).ids
+    for written in (path, *one.companions(path)):
+        written.with_name(f"{written.name}.gz").write_bytes(gzip.compress(written.read_bytes()))
+        written.unlink()
+    packed = path.with_name(f"{path.name}.gz")
+    assert detect_format(packed) == one
+    assert load_tokenizer(packed, given).encode(TEXT).ids == expected
+
+
+def test_a_packed_file_that_unpacks_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_reading, "LARGEST_FILE", 1 << 20)
+    path = tmp_path / "bomb.json"
+    path.write_bytes(gzip.compress(b'{"model": ' + b" " * (1 << 21)))
+    with pytest.raises(FormatError, match="holds more than 1 MB"):
+        load_tokenizer(path)
 
 
 @ALL
@@ -68,11 +122,11 @@ def test_a_file_that_is_absent_is_named(one, tmp_path):
 
 
 @SAVING
-def test_saving_keeps_the_mode_and_what_was_there_if_it_fails(one, tokenizer, tmp_path):
+def test_saving_keeps_the_mode_and_what_was_there_if_it_fails(one, tokenizers, tmp_path):
     path = tmp_path / f"saved{one.suffixes[0]}"
     path.write_text("before")
     path.chmod(0o640)
-    one.save(tokenizer, path)
+    tokenizer = saved_by(one, tokenizers, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     with pytest.raises(FormatError, match=r"no folder|cannot be written"):
         one.save(tokenizer, tmp_path / "absent" / path.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog
 
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.actions import GROUPS
@@ -88,20 +88,20 @@ class TestKeys:
         press(qtbot, example, Qt.Key.Key_Home)
         assert press(qtbot, example, Qt.Key.Key_PageDown).position == 3
         press(qtbot, example, Qt.Key.Key_Home)
-        example.workspace.set_speed(1000)
+        example.workspace.player.set_speed(1000)
         press(qtbot, example, Qt.Key.Key_Space)
-        qtbot.waitUntil(lambda: not example.workspace.is_playing)
+        qtbot.waitUntil(lambda: not example.workspace.player.is_playing)
         qtbot.waitUntil(lambda: example.workspace.is_settled)
         assert example.workspace.frame.position == 3
 
     def test_playing_at_the_end_starts_again_and_a_step_pauses(self, qtbot, example):
         press(qtbot, example, Qt.Key.Key_End)
-        example.workspace.set_speed(0.5)
+        example.workspace.player.set_speed(0.5)
         example.actions_table.run("play")
         qtbot.waitUntil(lambda: example.workspace.is_settled)
-        assert (example.workspace.position, example.workspace.is_playing) == (0, True)
+        assert (example.workspace.position, example.workspace.player.is_playing) == (0, True)
         press(qtbot, example, Qt.Key.Key_Right)
-        assert (example.workspace.position, example.workspace.is_playing) == (1, False)
+        assert (example.workspace.position, example.workspace.player.is_playing) == (1, False)
 
     def test_a_text_field_keeps_its_keys(self, qtbot, example):
         example.docks.activate("merge_list")
@@ -110,7 +110,7 @@ class TestKeys:
         for key in (Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Space, Qt.Key.Key_G, Qt.Key.Key_B):
             qtbot.keyClick(field, key)
         assert example.workspace.position == 0
-        assert example.workspace.breakpoints == ()
+        assert example.workspace.player.breakpoints == ()
         assert press(qtbot, example, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier).position == 1
 
     def test_escape_gives_the_keys_back(self, qtbot, example):
@@ -158,7 +158,7 @@ class TestActions:
         assert len(keys) == len(set(keys))
         titles = [action.text() for menu in window.bar.brand.menu.actions() for action in menu.menu().actions()]
         for spec in specs:
-            assert any(title.startswith(spec.title.replace("&", "&&")) for title in titles), spec.id
+            assert any(title.startswith(spec.shown_title.replace("&", "&&")) for title in titles), spec.id
 
     def test_the_palette_finds_and_runs_an_action(self, qtbot, example):
         from bpe_viz.gui.action_lists import Palette
@@ -358,6 +358,27 @@ class TestSaving:
         example.workspace.save_tokenizer(path)
         qtbot.waitUntil(lambda: "Saved tokenizer.json with 4 merges" in example.messages.text)
         assert tokenizers.Tokenizer.from_file(str(path)).encode("lowest").tokens == ["low", "est"]
+
+    def test_every_format_is_saved_by_its_name(self, qtbot, example, tmp_path):
+        example.workspace.jump(4)
+        for name in ("merges.txt", "x.json"):
+            example.workspace.save_tokenizer(tmp_path / name)
+            qtbot.waitUntil(lambda name=name: f"Saved {name}" in example.messages.text)
+        assert {path.name for path in tmp_path.iterdir()} == {"merges.txt", "vocab.json", "x.json"}
+        example.workspace.save_tokenizer(tmp_path / "x.model")
+        qtbot.waitUntil(lambda: "minbpe holds merges of bytes" in example.messages.text)
+
+    def test_word_counts_are_saved_as_a_table(self, qtbot, example, tmp_path, monkeypatch):
+        path = tmp_path / "counts.tsv"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+        example.save_word_counts()
+        qtbot.waitUntil(lambda: "Saved counts.tsv with 4 distinct pre-tokens" in example.messages.text)
+        assert path.read_text() == "pretoken\tcount\nlow\t5\nlower\t2\nnewest\t6\nwidest\t3\n"
+        example.open_paths([path])
+        qtbot.waitUntil(lambda: example.workspace.corpus.name == "counts.tsv")
+        assert example.workspace.corpus.is_table
+        example.workspace.save_word_counts(tmp_path / "counts.txt")
+        qtbot.waitUntil(lambda: "no name of a word-count table" in example.messages.text)
 
     def test_a_name_that_no_format_has_is_refused_in_words(self, qtbot, example, tmp_path):
         example.workspace.save_tokenizer(tmp_path / "tokenizer.xyz")

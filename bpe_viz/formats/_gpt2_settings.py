@@ -1,0 +1,177 @@
+"""What stands beside a vocabulary and its merges: which class of tokenizer they are for, and its special tokens.
+
+Source: Hugging Face transformers; `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from bpe_viz.errors import FormatError
+from bpe_viz.formats._reading import AGAIN, LARGEST_ID, parse_json, parse_numbers, read_whole, shortened_json
+
+CONFIG, MAP, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
+_NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+_OTHERWISE = "bpe_viz does not encode so yet."
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerClass:
+    """How a class of the library treats text.
+
+    pretokenizer: a name of ours, or a pattern
+    around: the tokens that it puts around a text, which the two files do not say and bpe_viz leaves out
+    """
+
+    pretokenizer: str
+    pattern: str | None = None
+    normalize: tuple[str, ...] = ()
+    end_of_word: Literal["none", "glued"] = "none"
+    around: tuple[str, ...] = ()
+
+
+CLIP = TokenizerClass(
+    "gpt2",
+    pattern=r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",
+    # The library also makes one space of white space, which the pattern drops.
+    normalize=("NFC", "lowercase"),
+    end_of_word="glued",
+    around=("<|startoftext|>", "<|endoftext|>"),
+)
+
+# Source: transformers, convert_slow_tokenizer.py.
+CLASSES = {
+    "GPT2Tokenizer": TokenizerClass("gpt2"),
+    "CodeGenTokenizer": TokenizerClass("gpt2"),
+    "Qwen2Tokenizer": TokenizerClass("qwen2", normalize=("NFC",)),
+    "CLIPTokenizer": CLIP,
+}
+
+
+@dataclass(slots=True)
+class Settings:
+    """What the files beside the two say.
+
+    class_name: of the tokenizer, without Fast; "" if nothing says
+    tokens: the added and the special tokens by text, None where only a name is given and the vocabulary has the id
+    normalized: those tokens that are looked for in normalized text
+    unknown: the unknown token
+    paths: the files that were there
+    """
+
+    class_name: str = ""
+    tokens: dict[str, int | None] = field(default_factory=dict)
+    normalized: set[str] = field(default_factory=set)
+    unknown: str | None = None
+    paths: list[Path] = field(default_factory=list)
+
+    def ids(self, folder: Path, vocabulary: dict[str, int]) -> dict[str, int]:
+        """Return the ids of the tokens. Raises FormatError for one that has none, or another in the vocabulary."""
+        found: dict[str, int] = {}
+        for text, number in self.tokens.items():
+            known = vocabulary.get(text)
+            if number is None and known is None:
+                raise FormatError(
+                    f"{folder}: the special token {text!r} is named, but neither the vocabulary nor {ADDED} has it.",
+                    f"Give its id in {ADDED}.",
+                )
+            if number is not None and known is not None and number != known:
+                raise FormatError(f"{folder}: {text!r} has the id {number}, but the vocabulary says {known}.", AGAIN)
+            found[text] = known if number is None else number  # type: ignore[assignment]  # one of the two is there
+        return found
+
+
+def read_settings(folder: Path) -> Settings:
+    """Read what stands in a folder. Raises FormatError for what bpe_viz would not do in the same way."""
+    settings = Settings()
+    path = folder / ADDED
+    if path.is_file():
+        settings.paths.append(path)
+        for text, number in parse_numbers(path, read_whole(path), ADDED).items():
+            _add(settings, path, text, number)
+            settings.normalized.add(text)
+    path = folder / CONFIG
+    if path.is_file():
+        settings.paths.append(path)
+        _read_config(settings, path, parse_json(path, read_whole(path), dict[str, Any], CONFIG))
+    path = folder / MAP
+    if path.is_file():
+        settings.paths.append(path)
+        _read_named(settings, path, parse_json(path, read_whole(path), dict[str, Any], MAP))
+    return settings
+
+
+class _AddedToken(msgspec.Struct):
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+
+
+def _read_config(settings: Settings, path: Path, config: dict[str, Any]) -> None:
+    name = config.get("tokenizer_class")
+    settings.class_name = str(name).removesuffix("Fast") if name else ""
+    for flag in ("add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case"):
+        if config.get(flag):
+            raise FormatError(f"{path}: {flag} is {shortened_json(config[flag])}.", _OTHERWISE)
+    decoder = config.get("added_tokens_decoder") or {}
+    if not isinstance(decoder, dict):
+        raise FormatError(f"{path}: added_tokens_decoder is {shortened_json(decoder)}, no object.", AGAIN)
+    for number, value in decoder.items():
+        place = f"added_tokens_decoder.{number}"
+        if not (number.isascii() and number.isdigit()) or len(number) > 10 or int(number) > LARGEST_ID:
+            raise FormatError(f"{path}: {place} is no id.", AGAIN)
+        token = _token(path, place, value)
+        _add(settings, path, token.content, int(number))
+        (settings.normalized.add if token.normalized else settings.normalized.discard)(token.content)
+    _read_named(settings, path, config)
+
+
+def _read_named(settings: Settings, path: Path, values: dict[str, Any]) -> None:
+    """Read tokens that have a part to play."""
+    for place, value in _named(path, values):
+        token = _token(path, place, value)
+        if place == "unk_token":
+            settings.unknown = token.content
+        if token.content not in settings.tokens:
+            _add(settings, path, token.content, None)
+            if token.normalized:
+                settings.normalized.add(token.content)
+
+
+def _named(path: Path, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in _NAMED:
+        if values.get(name) is not None:
+            yield name, values[name]
+    others = values.get("additional_special_tokens") or []
+    if not isinstance(others, list):
+        raise FormatError(f"{path}: additional_special_tokens is {shortened_json(others)}, no list.", AGAIN)
+    for number, value in enumerate(others):
+        yield f"additional_special_tokens[{number}]", value
+
+
+def _token(path: Path, place: str, value: Any) -> _AddedToken:
+    """Return a token that is a text or an object. Raises FormatError for a flag that changes what it takes."""
+    try:
+        token = _AddedToken(value) if isinstance(value, str) else msgspec.convert(value, _AddedToken)
+    except msgspec.ValidationError as error:
+        raise FormatError(f"{path}: {place} is no token: {error}.", AGAIN) from error
+    for flag in ("single_word", "lstrip", "rstrip"):
+        if getattr(token, flag):
+            raise FormatError(f"{path}: {place}.{flag} of {token.content!r} is true.", _OTHERWISE)
+    return token
+
+
+def _add(settings: Settings, path: Path, text: str, number: int | None) -> None:
+    if not text:
+        raise FormatError(f"{path}: a special token has no text.", AGAIN)
+    known = settings.tokens.get(text)
+    if known is not None and number is not None and known != number:
+        raise FormatError(f"{path}: {text!r} has the id {number}, but elsewhere {known}.", AGAIN)
+    settings.tokens[text] = known if number is None else number

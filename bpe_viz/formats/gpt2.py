@@ -1,0 +1,357 @@
+"""GPT-2's `vocab.json` with `merges.txt`, and what takes after it: `encoder.json` with `vocab.bpe`, CLIP's merges.
+
+The two files say which token has which id and what merges, and neither how text is cut nor which tokens are special.
+That comes from the files that stand beside them, from the published vocabulary that they are, or from the user.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.symbols import BaseVocabulary, stand_in_order
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.types import CountingOptions, Options
+from bpe_viz.errors import FormatError
+from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
+from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
+from bpe_viz.formats._reading import read_whole, shortened_line
+from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
+from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, written_symbols
+from bpe_viz.formats._written_merges import (
+    HEADER,
+    MergesInSymbols,
+    WrittenList,
+    check_same_token,
+    in_symbols,
+    read_merges,
+)
+from bpe_viz.whole_file import whole_file
+
+MARKER = "</w>"
+CLIP_MERGES = 49152 - 256 - 2
+"""How many of CLIP's merges are in use. Source: openai/CLIP, clip/simple_tokenizer.py."""
+
+_CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
+_JSON = "Save as .json."
+
+GPT2 = "61dcf265f71d3ad664d0fb2b35af80d7f9c7e6576375a126860f4990eab23348"
+PUBLISHED = {GPT2: ("GPT-2", TokenizerClass("gpt2"), ("<|endoftext|>",))}
+"""By `_fingerprint`: the name, the class, and the special tokens of the vocabulary."""
+
+
+def detect(path: Path, head: bytes) -> bool:
+    """Tell whether a file is one of the two; its neighbours are looked at."""
+    return is_one_of_the_two(path, head)
+
+
+def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
+    """Read the vocabulary and the merges, one of which is named, and what stands beside them.
+
+    given: how text is cut, where nothing says so
+    Raises FormatError that names file and line, and PretokenizerNeeded if nothing says how text is cut.
+    """
+    files = find_files(path)
+    data = read_whole(files.merges)
+    written = read_merges(files.merges, data)
+    if files.vocabulary is None:
+        return _load_clip(path, written, given)
+    vocabulary = read_vocabulary(files.vocabulary)
+    settings = read_settings(files.merges.parent)
+    name, kind, specials = PUBLISHED.get(_fingerprint(vocabulary, written), ("", None, ()))
+    settings.tokens |= {text: vocabulary[text] for text in specials}
+    # A class of the library takes a tokenizer.json that is there before these two files, and may cut otherwise then.
+    if kind is None and not _whole_beside(files).is_file():
+        kind = CLASSES.get(settings.class_name)
+    counting, normalizes_first = _counting(path, files, settings, kind, given)
+    special_ids = settings.ids(files.merges.parent, vocabulary)
+    unknown = settings.unknown
+    base, base_texts = _base_vocabulary(files, vocabulary, written, unknown)
+    if kind is not None and kind.end_of_word != base.end_of_word:
+        raise FormatError(
+            f"{files.vocabulary}: a {settings.class_name} has {'an' if kind.end_of_word == 'glued' else 'no'} "
+            f"end-of-word marker {MARKER}, and this vocabulary has {'none' if base.end_of_word == 'none' else 'it'}.",
+            "Check that the files belong together.",
+        )
+    merges = in_symbols(written, base, base_texts, "last")
+    _check_made(files, vocabulary, base, merges, written)
+    is_unknown_used = base.base == "characters" and unknown is not None
+    tokenizer = Tokenizer.from_merges(
+        base,
+        merges.pairs,
+        counting,
+        unknown=unknown if is_unknown_used else None,
+        ids=np.array([vocabulary[text] for text in merges.texts], dtype=np.int64),
+        special_ids=special_ids,
+        name=name or files.merges.name,
+    )
+    tokenizer.refuses_gaps = base.base == "characters" and not is_unknown_used
+    tokenizer.normalizes_first = normalizes_first
+    notes = [*files.notes, *_notes(name, settings, kind), *merges.notes]
+    notes += [_late_header_note(files, late)] if (late := late_headers(files.merges, data)) else []
+    tokenizer.notes = (*notes, *_vocabulary_notes(vocabulary, merges, special_ids))
+    return tokenizer
+
+
+def _fingerprint(vocabulary: dict[str, int], written: WrittenList) -> str:
+    """Return what tells a published vocabulary, however its files are laid out: a SHA-256 of tokens, ids and merges."""
+    merges = "\n".join(f"{merge.left} {merge.right}" for merge in written.merges)
+    tokens = msgspec.json.encode(sorted(vocabulary.items()))
+    return hashlib.sha256(tokens + b"\n" + merges.encode()).hexdigest()
+
+
+def _counting(
+    path: Path, files: Files, settings: Settings, kind: TokenizerClass | None, given: CountingOptions | None
+) -> tuple[CountingOptions, bool]:
+    """Return how text is cut, and whether special tokens are looked for in normalized text."""
+    specials = tuple(settings.tokens)
+    if kind is not None:
+        refuse_pretokenizer(path, given)
+        counting = CountingOptions(kind.pretokenizer, kind.pattern, kind.normalize, specials)
+        return counting, bool(kind.normalize) and bool(settings.normalized)
+    if given is None:
+        beside = _whole_beside(files)
+        if beside.is_file():
+            said, instead = f", while {beside.name} beside it does", f"Open {beside.name}, or give"
+        else:
+            said = f", and bpe_viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
+            instead = "Give"
+        raise PretokenizerNeeded(
+            f"{path} holds a vocabulary and merges, and does not say how text is cut{said}.",
+            f"{instead} --pretokenizer or --pattern.",
+        )
+    return CountingOptions(given.pretokenizer, given.pattern, given.normalize, specials), False
+
+
+def _whole_beside(files: Files) -> Path:
+    """Return where a tokenizer.json would stand, which says everything."""
+    return files.merges.with_name("tokenizer.json")
+
+
+def _base_vocabulary(
+    files: Files, vocabulary: dict[str, int], written: WrittenList, unknown: str | None
+) -> tuple[BaseVocabulary, list[str]]:
+    """Return the base symbols, and how the files write them.
+
+    They are bytes if the vocabulary has all 256 letters that stand for bytes, else the letters of the vocabulary.
+    Raises FormatError if merges speak of bytes and letters for bytes lack.
+    """
+    lacking = [letter for letter in LETTER_OF_BYTE if letter not in vocabulary]
+    if not lacking:
+        ends = all(letter + MARKER in vocabulary for letter in LETTER_OF_BYTE)
+        letters = [(LETTER_OF_BYTE[byte], bytes([byte]), False) for byte in range(256)]
+        letters += [(text + MARKER, content, True) for text, content, _ in letters] if ends else []
+        return _base(letters, "bytes", "glued" if ends else "none")
+    if any(merge.left.startswith("Ġ") for merge in written.merges):
+        raise FormatError(
+            f"{files.vocabulary} lacks {len(lacking)} of the 256 letters that stand for bytes, {lacking[0]!r} for one.",
+            "Get the whole vocabulary.",
+        )
+    texts = [text for text in vocabulary if text != unknown]
+    made = {merge.left + merge.right for merge in written.merges}
+    marked = [text for text in texts if _is_marked(text) and text not in made]
+    letters = [(text, text.encode(), False) for text in texts if len(text) == 1]
+    if marked:
+        letters += [(text, text[0].encode(), True) for text in marked]
+    # As a training numbers them.
+    letters.sort(key=lambda letter: (letter[0].encode(), letter[2]))
+    return _base(letters, "characters", "glued" if marked else "none")
+
+
+def _is_marked(text: str) -> bool:
+    return text[1:] == MARKER
+
+
+def _base(
+    letters: list[tuple[str, bytes, bool]], base: Literal["bytes", "characters"], end_of_word: Literal["none", "glued"]
+) -> tuple[BaseVocabulary, list[str]]:
+    contents, ends = tuple(letter[1] for letter in letters), tuple(letter[2] for letter in letters)
+    return BaseVocabulary(base, end_of_word, MARKER, contents, ends), [letter[0] for letter in letters]
+
+
+def _check_made(
+    files: Files, vocabulary: dict[str, int], base: BaseVocabulary, merges: MergesInSymbols, written: WrittenList
+) -> None:
+    for text in merges.texts[len(base) :]:
+        if text not in vocabulary:
+            line = next(merge.number for merge in written.merges if merge.left + merge.right == text)
+            raise FormatError(
+                f"{files.merges}, line {line} makes {shortened_line(text)}, which {files.vocabulary} lacks.",
+                "Check that the files belong together.",
+            )
+
+
+def _notes(name: str, settings: Settings, kind: TokenizerClass | None) -> Iterator[str]:
+    if name:
+        yield f"The vocabulary and the merges are those of {name}: its pattern and special tokens are used."
+    if settings.paths:
+        listed = ", ".join(path.name for path in settings.paths)
+        yield f"Read beside them: {listed}."
+    if kind is not None and kind.around:
+        yield f"Its library puts {' and '.join(kind.around)} around a text; here they are left out."
+    if kind is not None and "lowercase" in kind.normalize:
+        yield SIGMA_NOTE
+
+
+def _late_header_note(files: Files, lines: list[int]) -> str:
+    return (
+        f"{files.merges.name}, line {lines[0]} begins like a header and is a merge here and to GPT-2's own code; the "
+        "tokenizers library passes it over."
+    )
+
+
+def _vocabulary_notes(
+    vocabulary: dict[str, int], merges: MergesInSymbols, special_ids: dict[str, int]
+) -> Iterator[str]:
+    unused = len(vocabulary.keys() - set(merges.texts) - special_ids.keys())
+    if unused:
+        yield f"Tokens of the vocabulary that no merge makes, so no text ever encodes to them: {unused:,}."
+    n_ids = len(set(vocabulary.values()))
+    if n_ids < len(vocabulary):
+        yield f"Tokens that share an id with another, and an id decodes to one of them: {len(vocabulary) - n_ids:,}."
+
+
+def _load_clip(path: Path, written: WrittenList, given: CountingOptions | None) -> Tokenizer:
+    """Number the tokens as CLIP's code does: letters, letters that end a word, merges, two special tokens."""
+    refuse_pretokenizer(path, given)
+    used = WrittenList(path, written.header, written.merges[:CLIP_MERGES], False, written.notes)
+    letters = [(LETTER_OF_BYTE[byte], bytes([byte]), False) for byte in stand_in_order()]
+    letters += [(text + MARKER, content, True) for text, content, _ in letters]
+    base, texts = _base(letters, "bytes", "glued")
+    merges = in_symbols(used, base, texts, "last")
+    if len(merges.pairs) < len(used.merges) or len(set(merges.texts)) < len(merges.texts):
+        raise FormatError(f"{path}: a merge or a token comes twice, so its ids cannot be told.", "Get the file again.")
+    special_ids = {text: len(merges.texts) + number for number, text in enumerate(_CLIP_SPECIALS)}
+    counting = CountingOptions(CLIP.pretokenizer, CLIP.pattern, CLIP.normalize, _CLIP_SPECIALS)
+    tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, special_ids=special_ids, name="CLIP")
+    tokenizer.normalizes_first = True
+    tokenizer.notes = (
+        f"{path.name} is CLIP's: the first {len(used.merges):,} merges are in use, numbered as its code does.",
+        "Text is cut and normalized as the tokenizers library does for CLIP. OpenAI's own code also repairs text with "
+        "ftfy and reads HTML entities first.",
+        *_notes("", Settings(), CLIP),
+    )
+    return tokenizer
+
+
+def companions(path: Path) -> tuple[Path, ...]:
+    """Return the other file that save writes. Raises FormatError for a name that is neither's."""
+    for vocabulary, merges in NAMES:
+        for own, other in ((vocabulary, merges), (merges, vocabulary)):
+            if path.name.endswith(own):
+                return (path.with_name(path.name.removesuffix(own) + other),)
+    usual = ", ".join(name for pair in NAMES for name in pair)
+    raise FormatError(f"{path} does not end with the name of one of the two files.", f"End it with one of: {usual}.")
+
+
+def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
+    """Write a tokenizer at its position as two files; returns what they do not hold.
+
+    Raises FormatError, before anything is written, where they would encode otherwise, or if one cannot be written.
+    """
+    (other,) = companions(path)
+    base = tokenizer.base
+    _check(base.base, base.end_of_word, base.marker, tokenizer.counting, tokenizer.unknown)
+    texts = written_symbols(tokenizer)
+    vocabulary = _vocabulary_to_write(tokenizer, texts)
+    pairs = tokenizer.pairs[: tokenizer.position]
+    if len(set(pairs)) < len(pairs):
+        raise FormatError("Two merges join the same pair, and the file would mean the last of them.", _JSON)
+    lines = [f"{HEADER} 0.2", *(f"{texts[left]} {texts[right]}" for left, right in pairs)]
+    _check_lines(base.base, lines)
+    is_merges = path.name.endswith(tuple(merges for _, merges in NAMES))
+    merges_path, vocabulary_path = (path, other) if is_merges else (other, path)
+    with whole_file(vocabulary_path, FormatError) as first, whole_file(merges_path, FormatError) as second:
+        first.write(msgspec.json.encode(vocabulary))
+        second.write("".join(f"{line}\n" for line in lines).encode())
+    return tuple(_losses(tokenizer, other))
+
+
+def check(options: Options) -> None:
+    """Raise FormatError if no tokenizer that is trained with these options can be written."""
+    training = options.training
+    _check(training.base, training.end_of_word, training.marker, options.counting, training.unknown)
+
+
+def _check(base: str, end_of_word: str, marker: str, counting: CountingOptions, unknown: str | None) -> None:
+    if end_of_word == "separate":
+        raise FormatError(
+            "The two files have no place for an end-of-word marker that is a symbol of its own.",
+            "Save as .codes, in subword-nmt's version 0.1.",
+        )
+    if end_of_word == "glued" and marker != MARKER:
+        raise FormatError(f"The end-of-word marker of the two files is {MARKER}, not {marker!r}.", _JSON)
+    if counting.normalize:
+        raise FormatError("The two files cannot say that text is normalized first.", _JSON)
+    if unknown is not None and base == "characters":
+        raise FormatError("The two files cannot say which token stands for unknown letters.", _JSON)
+
+
+def _check_lines(base: str, lines: list[str]) -> None:
+    """Raise FormatError if a line of the merges would be read as something else."""
+    if base == "bytes":
+        return  # white space is written in stand-in letters
+    for line in lines[1:]:
+        if line.count(" ") != 1 or "\n" in line or "\r" in line:
+            raise FormatError(f"The merge {line!r} holds white space, which parts tokens or lines in the file.", _JSON)
+        if line.startswith(HEADER):
+            raise FormatError(f"The merge {line!r} would be taken for a header.", _JSON)
+
+
+def _vocabulary_to_write(tokenizer: Tokenizer, texts: list[str]) -> dict[str, int]:
+    symbol_of: dict[str, int] = {}
+    for symbol, text in enumerate(texts):
+        if symbol_of.setdefault(text, symbol) != symbol:
+            check_same_token(tokenizer, text, symbol_of[text], symbol)
+    vocabulary = {text: tokenizer.id_of(symbol) for text, symbol in symbol_of.items()}
+    for text, number in tokenizer.special_ids.items():
+        if vocabulary.setdefault(text, number) != number:
+            raise FormatError(
+                f"The special token {text!r} is written like the ordinary token {vocabulary[text]}.",
+                "Choose another text for it.",
+            )
+    if tokenizer.base.base == "characters":
+        _check_letters(tokenizer, vocabulary)
+    return vocabulary
+
+
+def _check_letters(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
+    """Refuse special tokens, and merges, that would be read as letters, and letters that would be read as bytes."""
+    n_letters = sum(len(text) == 1 or _is_marked(text) for text in vocabulary)
+    if n_letters > len(tokenizer.base):
+        raise FormatError("A special token is a letter, or one with the end-of-word marker.", _JSON)
+    if all(letter in vocabulary for letter in LETTER_OF_BYTE):
+        raise FormatError("The letters hold all that stand for bytes, and would be read as bytes.", _JSON)
+
+
+def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
+    yield f"{other.name} belongs to it: keep the two files together."
+    counting = tokenizer.counting
+    entry = pretokenizer_for(counting)
+    given = f"--pretokenizer {entry.name}" if counting.pattern is None else f"--pattern {counting.pattern}"
+    yield f"The two files do not hold how text is cut: give {given} when opening them."
+    if tokenizer.special_ids:
+        listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
+        yield f"The two files do not say which tokens are special: {listed}."
+    if tokenizer.position < tokenizer.n_merges:
+        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
+
+
+FORMAT = Format(
+    name="gpt2",
+    title="GPT-2 vocab.json and merges.txt",
+    suffixes=("merges.txt", "vocab.json", "vocab.bpe", "encoder.json"),
+    detect=detect,
+    load=load,
+    save=save,
+    holds_pretokenizer=False,
+    companions=companions,
+    check=check,
+)

@@ -1,0 +1,75 @@
+"""`bpe-viz convert`: from format to format, or a reason why not."""
+
+from __future__ import annotations
+
+import pytest
+
+TEXT = "the lowest newest café 字\n"
+
+
+@pytest.fixture
+def bytes_json(run, table, tmp_path):
+    path = tmp_path / "b.json"
+    assert run("train", table, "--merges", "12", "--special", "<s>", "-o", path).status == 0
+    return path
+
+
+@pytest.mark.parametrize("name", ["b.model", "merges.txt", "vocab.json", "b-vocab.bpe", "b.tiktoken", "c.json"])
+def test_there_and_back_encodes_the_same(run, bytes_json, tmp_path, name):
+    expected = run("encode", bytes_json, TEXT).out
+    there = tmp_path / "there" / name
+    there.parent.mkdir()
+    ran = run("convert", bytes_json, there)
+    assert (ran.status, ran.out) == (0, "")
+    assert f"{there}: 12 merges" in ran.err
+    given = () if name in ("b.model", "c.json") else ("--pretokenizer", "gpt2")
+    if given:
+        assert "give --pretokenizer gpt2" in ran.err
+        assert run("encode", there, TEXT).status == 2
+    assert run("encode", there, TEXT, *given).out == expected
+    back = tmp_path / "back.json"
+    ran = run("convert", there, back, *given)
+    if name == "b.tiktoken":
+        assert (ran.status, "has no list of pairs" in ran.err) == (2, True)
+    else:
+        assert ran.status == 0
+        assert run("encode", back, TEXT).out == expected
+    assert run("decode", there, *expected.split()).out == f"{TEXT}\n"
+
+
+def test_a_format_is_named_when_the_file_is_not(run, bytes_json, tmp_path):
+    assert run("convert", bytes_json, tmp_path / "x", "--format", "minbpe").status == 0
+    assert (tmp_path / "x").read_text().startswith("minbpe v1\n")
+    ran = run("convert", bytes_json, tmp_path / "y")
+    assert (ran.status, "no format for a file named y" in ran.err) == (2, True)
+    ran = run("convert", bytes_json, tmp_path / "y", "--format", "tekken")
+    assert (ran.status, "no format named 'tekken'" in ran.err) == (2, True)
+
+
+def test_what_a_format_cannot_hold_is_told_in_one_line_and_nothing_is_written(run, bytes_json, worked, tmp_path):
+    for source, name in ((bytes_json, "x.codes"), (worked, "x.model"), (worked, "x.tiktoken")):
+        ran = run("convert", source, tmp_path / name)
+        assert ran.status == 2
+        assert ran.err.count("\n") == 1
+        assert not (tmp_path / name).exists()
+
+
+def test_a_file_that_is_needed_is_not_written_over(run, bytes_json, tmp_path):
+    ran = run("convert", bytes_json, bytes_json)
+    assert (ran.status, "would write over what is needed" in ran.err) == (2, True)
+    vocabulary = tmp_path / "vocab.json"
+    bytes_json.rename(vocabulary)
+    (tmp_path / "merges.txt").write_text("mine")
+    ran = run("convert", vocabulary, tmp_path / "merges.txt")
+    assert (ran.status, "vocab.json, which belongs to OUT: " in ran.err) == (2, True)
+    assert (tmp_path / "merges.txt").read_text() == "mine"
+    assert run("convert", vocabulary, "-").status == 2
+
+
+def test_training_does_not_write_over_its_corpus_as_the_other_file(run, tmp_path):
+    corpus = tmp_path / "merges.txt"
+    corpus.write_text("low lower")
+    (tmp_path / "vocab.json").write_text("{}")
+    ran = run("train", corpus, "--merges", "1", "-o", tmp_path / "vocab.json")
+    assert (ran.status, "merges.txt, which belongs to -o: " in ran.err) == (2, True)
+    assert corpus.read_text() == "low lower"
