@@ -178,7 +178,7 @@ class TestFilledCache:
             "reader = Reader(trainer.timeline, kernel_set=kernels)\n"
             "for position in (0, trainer.frontier, 1, 2): reader.frame(position, top=5)\n"
             "branch = Trainer(text.pretokens, TrainingOptions(), kernel_set=kernels)\n"
-            "branch.repeat(trainer.timeline, 2)\n"
+            "branch.repeat(trainer.timeline.beginning(2))\n"
             "pair = reader.frame(2, top=5).top[1]\n"
             "branch.merge_pair(Pair(pair.left, pair.right))\n"
             "print(Compiled.names)\n"

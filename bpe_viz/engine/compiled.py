@@ -199,7 +199,7 @@ def fill_cache() -> None:
     trainer.train_to()
     second = trainer.timeline.merge(1)
     branch = Trainer(pretokens, options, kernel_set=compiled)
-    branch.repeat(trainer.timeline, 1)
+    branch.repeat(trainer.timeline.beginning(1))
     branch.merge_pair(Pair(second.left, second.right))
     reader = Reader(trainer.timeline, kernel_set=compiled)
     BoundaryRanks(trainer.timeline.base, MergeRanks(0, [(0, 0)]), compiled).of(b"a" * (LONG + 1), 1)
