@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "bpe_viz.errors": (),
     "bpe_viz.whole_file": ("errors",),
     "bpe_viz.assets": ("errors",),
-    "bpe_viz.engine": ("errors", "engine"),
+    "bpe_viz.engine": ("errors", "whole_file", "engine"),
     "bpe_viz.formats": ("errors", "whole_file", "engine", "formats"),
     "bpe_viz.analysis": ("errors", "engine", "analysis"),
     "bpe_viz.cli": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "cli", "gui", ""),

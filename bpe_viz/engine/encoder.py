@@ -57,6 +57,7 @@ KEPT_BYTES = 1 << 25
 """Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
 
 _WINDOW = 1 << 12
+_SMALL_WINDOW = 1 << 6
 
 
 class Encoder:
@@ -212,8 +213,9 @@ class PieceCutter:
             place = start + len(text[:cut].encode())
             if place <= self._reach:
                 return 0
-            if self._is_inside_special(data, place) or (self._normalizes and data[place] not in b" \n\r\t"):
-                end, window = place - 1, _WINDOW
+            if self._is_inside_special(data, place) or (self._normalizes and not _is_beside_blank(data, place)):
+                # Where every place is refused, looking at a whole window for each would take a second a megabyte.
+                end, window = place - 1, _SMALL_WINDOW
                 continue
             return place
         return 0
@@ -225,6 +227,14 @@ class PieceCutter:
         return any(
             match.start() < self._reach < match.end() for match in self._special.finditer(around, overlapped=True)
         )
+
+
+def _is_beside_blank(data: bytes, place: int) -> bool:
+    """Tell whether a text may be normalized in two parts here: nothing composes with a blank or a line end.
+
+    Lower case, too, looks at neighbours in a word alone.
+    """
+    return not set(data[place - 1 : place + 1]).isdisjoint(b" \n\r\t")
 
 
 def _character_start(data: bytes, place: int) -> int:
@@ -265,6 +275,7 @@ class _PretokenWorker(_Worker):
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._known: dict[str, tuple[int, ...]] = {}
+        self._n_known = 0  # characters and ids in it
 
     def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
         ids: list[int] = []
@@ -276,8 +287,10 @@ class _PretokenWorker(_Worker):
                 if self._tokenizer.refuses_gaps and None in encoded:
                     self._tokenizer.lay_out(pretoken, "text")  # raises
                 found = tuple(token_id for token_id in encoded if token_id is not None)
-                if len(known) >= ENTRIES:
+                self._n_known += len(pretoken) + len(found)
+                if len(known) >= ENTRIES or self._n_known > KEPT_BYTES:
                     known.clear()
+                    self._n_known = len(pretoken) + len(found)
                 known[pretoken] = found
             ids += found
         return np.array(ids, dtype=np.int32)
