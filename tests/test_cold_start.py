@@ -116,7 +116,7 @@ class TestEmptyCache:
             "window = make_window(Settings(Path(sys.argv[1])))\n"
             "window.show()\n"
             "window.open_example()\n"
-            "window.workspace.prepare_kernels()\n"
+            "window.workspace.kernels.prepare()\n"
             "def act(frame):\n"
             "    if frame.position == 3:\n"
             "        print(frame.made.count, len(started), started[0].poll(), 'numba' in sys.modules)\n"

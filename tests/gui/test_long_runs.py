@@ -31,6 +31,8 @@ def test_a_word_of_seventy_thousand_letters_is_split_at_every_position(qtbot, lo
 @pytest.mark.parametrize("text", ["a" * 100_000, " " * 99_999, "\r\n" * 40_000, "\0" * 90_000, "字" * 90_000])
 def test_a_text_of_one_run_is_encoded(qtbot, text):
     with open_workspace(qtbot) as workspace:
-        workspace.set_text(text)
-        qtbot.waitUntil(lambda: workspace.encoded is not None and workspace.encoded.text == text)
-        assert workspace.encoded.content.decode() == text
+        encoder = workspace.encoder
+        encoder.set_text(text)
+        qtbot.waitUntil(lambda: encoder.encoded is not None and encoder.encoded.text == text)
+        assert encoder.encoded is not None
+        assert encoder.encoded.content.decode() == text
