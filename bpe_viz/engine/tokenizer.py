@@ -400,7 +400,7 @@ def _symbols_of_merges(base: BaseVocabulary, pairs: Sequence[Pair]) -> SymbolTab
         n_bytes += len(labels[left]) + len(labels[right])
         if n_bytes > _MOST_BYTES:
             raise FormatError(
-                f"The tokens up to merge {rank:,} have more than {_MOST_BYTES:,} bytes together, which no text teaches.",
+                f"The tokens up to merge {rank:,} have over {_MOST_BYTES:,} bytes together, which no text teaches.",
                 "Get the file again.",
             )
         labels.append(labels[left] + labels[right])
