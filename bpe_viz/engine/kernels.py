@@ -43,6 +43,8 @@ REACHED, NO_PAIR, BELOW_MIN_COUNT, NEEDS_ROOM, BUDGET_SPENT = range(5)
 # Up to this count, how many pairs have it is kept incrementally; above it ties are few and are counted in the tree.
 SMALL_COUNT = 65_536
 
+_REPLAYED = 32  # if one slot in so many plays, each is entered by itself
+
 
 class Order(NamedTuple):
     """What decides which of two pairs is merged first.
@@ -250,6 +252,13 @@ def build_tree(order: Order, tree: Array, slots: int, floor: int) -> None:
     tree: (capacity,) int32, capacity a power of two, at least slots and at least 2
     """
     capacity = len(tree)
+    if capacity > _REPLAYED * count_above(order.count, slots, floor):
+        for node in range(capacity):
+            tree[node] = NO_SLOT
+        for slot in range(slots):
+            if order.count[slot] >= floor:
+                replay_slot(order, tree, slots, slot)
+        return
     for node in range(capacity - 1, 0, -1):
         a, b = 2 * node, 2 * node + 1
         if a >= capacity:
@@ -262,24 +271,25 @@ def build_tree(order: Order, tree: Array, slots: int, floor: int) -> None:
         tree[node] = better(order, winner_a, winner_b)
 
 
-def floor_for(count: Array, slots: int, wanted: int, buckets: Array) -> int:
+def count_above(count: Array, slots: int, floor: int) -> int:
+    """Count the slots that count floor or more."""
+    above = 0
+    for slot in range(slots):
+        above += count[slot] >= floor
+    return above
+
+
+def floor_for(count: Array, slots: int, wanted: int, start: int) -> int:
     """Return a power of two that at least `wanted` pairs count or exceed, 1 if there are not so many.
 
-    buckets: (64,) int64 zeros, scratch: how many counts have their highest bit at each place
+    start: a power of two that may be near it
     """
-    for slot in range(slots):
-        bit, rest = 0, count[slot]
-        if rest > 0:
-            while rest > 1:
-                rest >>= 1
-                bit += 1
-            buckets[bit] += 1
-    above = 0
-    for bit in range(63, 0, -1):
-        above += buckets[bit]
-        if above >= wanted:
-            return 1 << bit
-    return 1
+    floor = start
+    while floor > 1 and count_above(count, slots, floor) < wanted:
+        floor >>= 1
+    while floor < 1 << 61 and count_above(count, slots, 2 * floor) >= wanted:
+        floor <<= 1
+    return floor
 
 
 def replay_slot(order: Order, tree: Array, slots: int, slot: int) -> None:

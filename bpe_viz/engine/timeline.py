@@ -232,6 +232,7 @@ class Reader:
         self._splits = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)), kernel_set)
         self._no_place = np.zeros(1, dtype=np.int32)
         self._rule = _readers_rule(self._seen.rule)
+        self._floor = 1
         self._make_room()
         self._count[: len(timeline.first_counts)] = timeline.first_counts
         self._build_tree(_KEPT_ABOVE_THE_FLOOR)
@@ -407,9 +408,8 @@ class Reader:
 
     def _build_tree(self, wanted: int) -> None:
         """Play the tournament among the pairs that count most, this many at least: few ever come near the top."""
-        buckets = np.zeros(64, dtype=np.int64)
-        count, buckets_view = self._views(self._count, buckets)
-        self._floor = int(self._kernels.module.floor_for(count, self._n_pairs, wanted, buckets_view))
+        (count,) = self._views(self._count)
+        self._floor = int(self._kernels.module.floor_for(count, self._n_pairs, wanted, self._floor))
         order, tree = self._order()
         self._kernels.module.build_tree(order, tree, self._n_pairs, self._floor)
 

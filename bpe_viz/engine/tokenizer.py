@@ -400,7 +400,7 @@ def _symbols_of_merges(base: BaseVocabulary, pairs: Sequence[Pair]) -> SymbolTab
         n_bytes += len(labels[left]) + len(labels[right])
         if n_bytes > _MOST_BYTES:
             raise FormatError(
-                f"The tokens up to merge {rank:,} have over {_MOST_BYTES:,} bytes together, which no text teaches.",
+                f"The tokens up to merge {rank:,} are longer than {_MOST_BYTES:,} bytes together: hardly learned.",
                 "Get the file again.",
             )
         labels.append(labels[left] + labels[right])

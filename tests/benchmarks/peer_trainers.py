@@ -70,8 +70,11 @@ def train_bpeasy(file: Path, vocab_size: int) -> Made:
 def train_ffbpe(file: Path, vocab_size: int) -> Made:
     import ffbpe
 
+    # Not by its own reading of files, which cuts a large one into parts: on 100 MB other merges came of it.
+    counter = ffbpe.PreTokenizer([], pat_str=PATTERN).word_counter()
+    counter.add_text(read(file))
     trainer = ffbpe.BpeTrainer([])
-    trainer.add_words(ffbpe.PreTokenizer([], pat_str=PATTERN).get_words_from_file(file))
+    trainer.add_word_counter(counter)
     trainer.train(vocab_size)
     return lambda: merged(trainer.vocab)
 
