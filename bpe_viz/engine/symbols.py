@@ -242,6 +242,11 @@ class SymbolTable:
             raise IndexError(f"no symbol {symbol} among {self.n_symbols}")
         return self._text[self._text_start[symbol] : self._text_start[symbol + 1]].tobytes()  # type: ignore[no-any-return]  # uint8
 
+    def texts(self, n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the labels of the first n symbols end to end, and (n + 1,) where each begins; copies."""
+        start = np.array(self._text_start[: n + 1], dtype=np.int64)
+        return np.array(self._text[: start[-1]], dtype=np.uint8), start
+
     def ends_word(self, symbol: int) -> bool:
         """Whether the symbol carries the end-of-word marker."""
         return bool(self._ends_word[symbol])

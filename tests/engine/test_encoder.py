@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, encoder
+from bpe_viz.engine import compiled, encoder, kernels_encoding
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.encoder import Encoder, byte_spans
@@ -215,3 +215,14 @@ def test_a_character_that_may_be_no_gap_is_refused(shared):
     with pytest.raises(FormatError, match="lacks 'x'"):
         Encoder(tokenizer).encode_bytes(b"axb")
     assert Encoder(tokenizer).encode_bytes(b"abc").tolist() == tokenizer.encode_ids("abc") == [5]
+
+
+def test_the_kernel_finds_the_ways_to_cut_that_the_list_of_ranks_does(cl100k):
+    for position in (0, 1, 5_000, cl100k.n_merges):
+        at = cl100k.at(position)
+        merges = encoder.merges_of(at, compiled.load())
+        found = encoder._cuts(merges, 256 + position, compiled.load().of(kernels_encoding))
+        listed = at.merge_ranks.entries(position)
+        assert sorted(zip(*map(np.ndarray.tolist, found), strict=True)) == sorted(
+            zip(*map(np.ndarray.tolist, listed), strict=True)
+        )
