@@ -128,7 +128,7 @@ class TestEmptyCache:
             "started[0].communicate(b'now')\n"
             "sys.exit(status)\n"
         )
-        done = started(code, cache, tmp_path / "settings.ini")
+        done = started(code, cache, tmp_path / "settings.ini", QT_QPA_PLATFORM="offscreen")
         assert (done.returncode, done.stdout.split()) == (0, ["7", "1", "None", "False"]), done.stderr
 
 
