@@ -226,7 +226,7 @@ class SymbolTable:
     __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols")
 
     def __init__(self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int) -> None:
-        """Arrays as in kernels.Order and kernels.State; n_symbols: how many of them count."""
+        """Arrays as in kernels_order.Order and kernels.State; n_symbols: how many of them count."""
         self.base = base
         self.n_symbols = n_symbols
         self._text = text
