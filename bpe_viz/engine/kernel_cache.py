@@ -22,7 +22,7 @@ DAYS_UNUSED = 30
 """How long the file of another version is kept."""
 
 Entries = dict[tuple[str, ...], bytes]
-"""Compiled functions: what tells each apart, and what Numba makes it again from."""
+"""Compiled functions: what tells each apart, and what Numba makes it again from, packed: most are never called."""
 
 _STEM = "kernels-"
 _DIGEST_BYTES = 32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import zlib
 from types import FunctionType
 from typing import Any
 
@@ -46,13 +47,13 @@ class _FunctionCache:
         found = self._kept.get(self._key(signature, target_context.codegen()))
         if found is None:
             return None
-        return CompileResult._rebuild(target_context, *pickle.loads(found))  # type: ignore[no-untyped-call]
+        return CompileResult._rebuild(target_context, *pickle.loads(zlib.decompress(found)))  # type: ignore[no-untyped-call]
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled for argument types, if that is wanted."""
         # Code that holds addresses of this process cannot be kept.
         if self._is_filling and not compiled.library.has_dynamic_globals:
-            self._kept[self._key(signature, compiled.codegen)] = dumps(compiled._reduce())  # type: ignore[no-untyped-call]
+            self._kept[self._key(signature, compiled.codegen)] = zlib.compress(dumps(compiled._reduce()))  # type: ignore[no-untyped-call]
 
     def enable(self) -> None:
         """Do nothing: it always is."""
