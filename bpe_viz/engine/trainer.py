@@ -228,7 +228,7 @@ class Trainer:
         left, right, places = number_pairs(self._kernels, cell, n_base)
         n_pairs, n_places = len(left), int(places.sum())
         # Each merge makes new places; from time to time the stale ones are dropped.
-        self._arrays = with_room(self._arrays, needs(pairs=n_pairs + 1, places=n_places + n_places // 2 + 1))
+        self._arrays = with_room(self._arrays, needs(pairs=n_pairs + 1, places=n_places + n_places // 3 + 1))
         self.use(self._kernels)
         arrays, order = self._arrays, self._arrays.order
         order.left[:n_pairs] = left
