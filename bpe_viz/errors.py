@@ -29,6 +29,10 @@ class OptionError(BpeVizError):
     """An option with an unknown name or an impossible value."""
 
 
+class PairError(BpeVizError):
+    """A pair that cannot be merged where it was chosen."""
+
+
 class PatternError(OptionError):
     """A pretokenizer pattern that does not compile, matches nothing, or never ends."""
 

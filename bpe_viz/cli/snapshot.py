@@ -26,6 +26,9 @@ _SMALLEST, _LARGEST_SIDE = (640, 400), 16_384
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FIGURE", help="A .png, .svg or .pdf."
 )
 @click.option("--position", type=int, metavar="K", help="How many merges have been applied; all by default.")
+@click.option(
+    "--instead", type=TEXT, metavar="PAIR", help="Merge this pair there, such as [n][e], and show what follows."
+)
 @click.option("--panel", metavar="NAME", help="Only this panel; the whole window if not given.")
 @click.option("--text", type=TEXT, metavar="TEXT", help="The text in the panel Encode.")
 @click.option(
@@ -44,6 +47,7 @@ def command(
     source: str,
     output: Path,
     position: int | None,
+    instead: str | None,
     panel: str | None,
     text: str | None,
     theme: str,
@@ -73,6 +77,7 @@ def command(
         # The worked example has options of its own, which the defaults of other sources would spoil.
         options=None if source == EXAMPLE and not _chosen(values) else options,
         position=position,
+        instead=instead,
         panel=panel,
         text=text,
         theme=theme,

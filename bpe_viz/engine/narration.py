@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from bpe_viz.engine import kernels_order
 from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.tie_rules import tie_rule
-from bpe_viz.engine.types import Frame, Merge, TrainingOptions
+from bpe_viz.engine.types import Departure, Frame, Merge, Pair, TrainingOptions
 from bpe_viz.engine.visible import visible
 
 ARROW = "→"
@@ -44,6 +45,11 @@ def sentence(pieces: Sequence[Piece], symbols: SymbolTable) -> str:
     return "".join(piece.text if isinstance(piece, Words) else _shown(piece.symbol, symbols) for piece in pieces)
 
 
+def pair_text(pair: Pair, symbols: SymbolTable) -> str:
+    """Return a pair as plain text: e + r; long symbols are shortened."""
+    return " + ".join(_shown(symbol, symbols) for symbol in pair)
+
+
 def times(count: int) -> str:
     """Say how often: once, 2 times, 1,204 times."""
     return "once" if count == 1 else f"{count:,} times"
@@ -57,7 +63,7 @@ def _made(frame: Frame, options: TrainingOptions) -> list[Piece]:
     made = frame.made
     if made is None:
         return [Words("No merge yet.", "strong")]
-    return [
+    pieces: list[Piece] = [
         Words(f"Merge {made.rank + 1:,}", "strong"),
         Words("  "),
         Named(made.left, "taken"),
@@ -65,7 +71,23 @@ def _made(frame: Frame, options: TrainingOptions) -> list[Piece]:
         Named(made.right, "taken"),
         Words(f" {ARROW} "),
         Named(made.token, "made"),
-        Words(f" was counted {_counted(made)}, the highest count{_tie(made, options)}."),
+    ]
+    if frame.made_by_choice is None:
+        return [*pieces, Words(f" was counted {_counted(made)}, the highest count{_tie(made, options)}.")]
+    return [*pieces, Words(f" was chosen, counted {_counted(made)}; "), *by_the_rule(frame.made_by_choice), Words(".")]
+
+
+def by_the_rule(departure: Departure) -> list[Piece]:
+    """Say what would have been done at a merge that was chosen by hand."""
+    other = departure.instead_of
+    if other is None:
+        return [Words("by the rule training would have ended here")]
+    return [
+        Words("the rule would have merged "),
+        Named(other.left, "taken"),
+        Words(" + "),
+        Named(other.right, "taken"),
+        Words(f", counted {other.count:,}"),
     ]
 
 
@@ -94,8 +116,49 @@ def _to_come(frame: Frame, options: TrainingOptions) -> list[Piece]:
         Named(following.left, "next"),
         Words(" + "),
         Named(following.right, "next"),
-        Words(f", {count}."),
+        Words(f", {count}"),
+        *_why_next(frame, options),
+        Words("."),
     ]
+
+
+def _why_next(frame: Frame, options: TrainingOptions) -> Sequence[Piece]:
+    if frame.next_by_choice is not None:
+        return [Words(", chosen; "), *by_the_rule(frame.next_by_choice)]
+    tie = why_it_wins(frame, options)
+    return [Words(": "), *tie] if tie else [Words(", with no tie")]
+
+
+def why_it_wins(frame: Frame, options: TrainingOptions) -> tuple[Piece, ...]:
+    """Say how many pairs tie for the next merge, which rule decides, and why the winner goes before the runner-up.
+
+    Nothing where no pair ties with it, or it was chosen by hand.
+    """
+    following = frame.next
+    if following is None or following.ties == 1 or frame.next_by_choice is not None:
+        return ()
+    rule = tie_rule(options.rule)
+    said = Words(f"{following.ties:,} pairs tie, and {rule.name} takes {rule.takes}")
+    winner = Pair(following.left, following.right)
+    tied = (Pair(one.left, one.right) for one in frame.top if one.count == following.count)
+    runner_up = next((pair for pair in tied if pair != winner), None)
+    # Which pair was seen second is not known: only the trainer has the text.
+    if runner_up is None or rule.code == kernels_order.FIRST_SEEN:
+        return (said,)
+    other = (Named(runner_up.left, "taken"), Words(" + "), Named(runner_up.right, "taken"))
+    if rule.code == kernels_order.SMALLEST_IDS:
+        ids, others = (f"{pair.left:,} and {pair.right:,}" for pair in (winner, runner_up))
+        return said, Words(f": {ids} before "), *other, Words(f" with {others}")
+    if rule.code == kernels_order.SHORTEST_PIECE:
+        length, longer = (sum(_characters(frame, symbol) for symbol in pair) for pair in (winner, runner_up))
+        if length < longer:
+            return said, Words(f": {length:,} characters, "), *other, Words(f" makes {longer:,}")
+    return said, Words(", after " if rule.code == kernels_order.GREATEST else ", before "), *other
+
+
+def _characters(frame: Frame, symbol: int) -> int:
+    """Count code points as the kernels do: bytes that begin one."""
+    return sum(byte & 0xC0 != 0x80 for byte in frame.symbols.label(symbol))
 
 
 def _end(frame: Frame, options: TrainingOptions) -> list[Piece]:

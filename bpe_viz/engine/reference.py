@@ -79,12 +79,14 @@ def train(
     min_count: int = 1,
     rule: Rule = textbook,
     ids: Ids | None = None,
+    chosen: Sequence[PairOfText] = (),
 ) -> list[tuple[PairOfText, int]]:
     """Return (pair, its count) of each merge, in order.
 
     words: each distinct word in base symbols, with its count
     rule:  who wins a tie
     ids:   of the base symbols; None: in code-point order
+    chosen: what to merge first, whatever the rule says
     """
     learned: list[tuple[PairOfText, int]] = []
     words = dict(words)
@@ -92,13 +94,16 @@ def train(
     numbered = dict(ids or {symbol: number for number, symbol in enumerate(symbols)})
     while len(learned) < merges:
         counts = count_pairs(words)
-        highest = max(counts.values(), default=0)
-        if highest < max(1, min_count):
-            break
-        tied = [pair for pair, count in counts.items() if count == highest]
-        best = min(tied, key=lambda pair: rule(pair, numbered))  # type: ignore[arg-type, return-value]  # keys compare
+        if len(learned) < len(chosen):
+            best = chosen[len(learned)]
+        else:
+            highest = max(counts.values(), default=0)
+            if highest < max(1, min_count):
+                break
+            tied = [pair for pair, count in counts.items() if count == highest]
+            best = min(tied, key=lambda pair: rule(pair, numbered))  # type: ignore[arg-type, return-value]  # keys compare
         numbered[best[0] + best[1]] = len(numbered)
-        learned.append((best, highest))
+        learned.append((best, counts[best]))
         words = merge_words(words, best)
     return learned
 

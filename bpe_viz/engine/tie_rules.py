@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bpe_viz.engine import kernels
+from bpe_viz.engine import kernels_order
 from bpe_viz.errors import OptionError
 
 
@@ -16,28 +16,32 @@ class TieRule:
 
     code: what the kernels know it by; rules of one code differ in how they number the base symbols
     winner: who wins, in words that complete "2 pairs tied and ... won"
+    takes: the same in words that complete "2 pairs tie, and textbook takes ..."
     same_as: the libraries that decide so
     """
 
     name: str
     code: int
     winner: str
+    takes: str
     same_as: str
 
+
+_FIRST, _FIRST_UTF16, _LAST = "the first in order", "the first by UTF-16 units", "the last in order"
+_SMALLEST, _SMALLEST_IDS = "the one with the smallest ids", "the smallest left id, then right id"
+_SEEN, _SHORTEST = "the one met first in the text", "the shortest piece, then the first in order"
 
 TIE_RULES: Mapping[str, TieRule] = {
     rule.name: rule
     for rule in (
-        TieRule("textbook", kernels.TEXTBOOK, "the first in order", "most teaching code in Python"),
-        TieRule("utf16", kernels.UTF16, "the first by UTF-16 units", "the same teaching code in JavaScript"),
-        TieRule("huggingface", kernels.SMALLEST_IDS, "the one with the smallest ids", "tokenizers, gigabpe"),
-        TieRule("rustbpe", kernels.SMALLEST_IDS, "the one with the smallest ids", "rustbpe (nanochat), bpeasy, ffbpe"),
-        TieRule("first-seen", kernels.FIRST_SEEN, "the one met first in the text", "minbpe, tiktoken's teaching code"),
-        TieRule("subword-nmt", kernels.GREATEST, "the last in order", "subword-nmt"),
-        TieRule("cs336", kernels.GREATEST, "the last in order", "Stanford CS336, ffbpe's largest_content"),
-        TieRule(
-            "sentencepiece", kernels.SHORTEST_PIECE, "the shortest piece, then the first in order", "sentencepiece"
-        ),
+        TieRule("textbook", kernels_order.TEXTBOOK, _FIRST, _FIRST, "most teaching code in Python"),
+        TieRule("utf16", kernels_order.UTF16, _FIRST_UTF16, _FIRST_UTF16, "the same teaching code in JavaScript"),
+        TieRule("huggingface", kernels_order.SMALLEST_IDS, _SMALLEST, _SMALLEST_IDS, "tokenizers, gigabpe"),
+        TieRule("rustbpe", kernels_order.SMALLEST_IDS, _SMALLEST, _SMALLEST_IDS, "rustbpe (nanochat), bpeasy, ffbpe"),
+        TieRule("first-seen", kernels_order.FIRST_SEEN, _SEEN, _SEEN, "minbpe, tiktoken's teaching code"),
+        TieRule("subword-nmt", kernels_order.GREATEST, _LAST, _LAST, "subword-nmt"),
+        TieRule("cs336", kernels_order.GREATEST, _LAST, _LAST, "Stanford CS336, ffbpe's largest_content"),
+        TieRule("sentencepiece", kernels_order.SHORTEST_PIECE, _SHORTEST, _SHORTEST, "sentencepiece"),
     )
 }
 """All rules, in the order that people see them. Source: each library of same_as, run on small inputs."""

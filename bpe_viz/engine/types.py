@@ -154,6 +154,18 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
+class Departure:
+    """A merge that was chosen by hand, against the rule.
+
+    rank: its place in the merge list
+    instead_of: the merge that the rule would have made, its replacements unknown (0); None: training would have ended
+    """
+
+    rank: int
+    instead_of: Merge | None
+
+
+@dataclass(frozen=True, slots=True)
 class PairCount:
     """One pair at a position.
 
@@ -187,6 +199,7 @@ class Frame:
     splits: row of a pre-token -> its symbols, for the rows that were asked for
     changed: the rows that the last merge changed, those asked for only
     symbols: knows the bytes of every symbol id in this frame
+    made_by_choice, next_by_choice: what the rule would have done, where made or next was chosen by hand
     """
 
     position: int
@@ -199,6 +212,8 @@ class Frame:
     splits: Mapping[int, Sequence[int]]
     changed: frozenset[int]
     symbols: SymbolTable
+    made_by_choice: Departure | None = None
+    next_by_choice: Departure | None = None
 
 
 @dataclass(frozen=True, slots=True)

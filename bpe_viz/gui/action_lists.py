@@ -54,7 +54,7 @@ class Palette(QDialog):
         self.found.clear()
         words = typed.lower().split()
         for spec in self._actions.specs:
-            text = f"{spec.group} {spec.title}".lower()
+            text = f"{spec.group} {spec.shown_title}".lower()
             if all(word in text for word in words):
                 item = QListWidgetItem(_line(spec))
                 item.setData(Qt.ItemDataRole.UserRole, spec.id)
@@ -81,7 +81,7 @@ class Palette(QDialog):
 
 def _line(spec: ActionSpec) -> str:
     keys = f"    {spec.shown_keys}" if spec.shown_keys else ""
-    return f"{spec.group}: {spec.title}{keys}"
+    return f"{spec.group}: {spec.shown_title}{keys}"
 
 
 class KeySheet(QDialog):

@@ -24,6 +24,7 @@ class ActionSpec:
     plain_keys: keys without Ctrl or Alt; they belong to the window only when no widget with the focus uses them
     is_enabled: asked when a menu opens and before the action runs
     is_checked: for actions that switch something; None for the others
+    title_now: the title of an action that is called after what it would do; the key sheet shows `title`
     """
 
     id: str
@@ -34,6 +35,12 @@ class ActionSpec:
     plain_keys: tuple[str, ...] = ()
     is_enabled: Callable[[], bool] = lambda: True
     is_checked: Callable[[], bool] | None = None
+    title_now: Callable[[], str] | None = None
+
+    @property
+    def shown_title(self) -> str:
+        """The title as it is now."""
+        return self.title if self.title_now is None else self.title_now()
 
     @property
     def shown_keys(self) -> str:
@@ -86,6 +93,7 @@ class Actions(QObject):
             if spec.group == group:
                 menu.addAction(self._qactions[spec.id])
         menu.aboutToShow.connect(lambda: self.refresh(group))
+        menu.aboutToHide.connect(lambda: self._wake(group))
 
     def refresh(self, group: str) -> None:
         """Ask again which actions of a group are enabled and checked."""
@@ -93,21 +101,31 @@ class Actions(QObject):
             if spec.group == group:
                 qaction = self._qactions[spec.id]
                 qaction.setEnabled(spec.is_enabled())
+                qaction.setText(_menu_text(spec))
                 if spec.is_checked is not None:
                     qaction.setChecked(spec.is_checked())
 
+    def _wake(self, group: str) -> None:
+        """Enable what the menu showed as disabled: else its keys would stay dead until a menu opens again."""
+        for spec in self.specs:
+            if spec.group == group:
+                self._qactions[spec.id].setEnabled(True)
+
     def _qaction(self, spec: ActionSpec, window: QWidget) -> QAction:
-        # A plain key stands in the menu's text only: as a shortcut it would be taken from lists and buttons.
-        keys = spec.keys
-        title = spec.title.replace("&", "&&")
-        if spec.plain_keys and not keys:
-            title += f"\t{QKeySequence(spec.plain_keys[0]).toString(QKeySequence.SequenceFormat.NativeText)}"
-        qaction = QAction(title, window)
-        qaction.setShortcuts([QKeySequence(key) for key in keys])
+        qaction = QAction(_menu_text(spec), window)
+        qaction.setShortcuts([QKeySequence(key) for key in spec.keys])
         qaction.setCheckable(spec.is_checked is not None)
         qaction.triggered.connect(lambda _=False, spec=spec: spec.run() if spec.is_enabled() else None)
         window.addAction(qaction)
         return qaction
+
+
+def _menu_text(spec: ActionSpec) -> str:
+    # A plain key stands in the menu's text only: as a shortcut it would be taken from lists and buttons.
+    title = spec.shown_title.replace("&", "&&")
+    if spec.plain_keys and not spec.keys:
+        title += f"\t{QKeySequence(spec.plain_keys[0]).toString(QKeySequence.SequenceFormat.NativeText)}"
+    return title
 
 
 def _first_key(keys: str) -> int:

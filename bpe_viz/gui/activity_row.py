@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from bpe_viz.gui.look import Look
-from bpe_viz.gui.workspace import Activity
+from bpe_viz.gui.training import Activity
 
 MILLISECONDS_UNTIL_SHOWN = 200
 _PARTS = 1000

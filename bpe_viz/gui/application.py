@@ -35,7 +35,7 @@ def start(paths: Sequence[Path]) -> int:
     else:
         window.open_example()
     # After the first paint: compiling must not keep the window from showing.
-    QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.prepare_kernels)
+    QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.kernels.prepare)
     return int(application.exec())
 
 

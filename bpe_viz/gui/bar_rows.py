@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from bpe_viz.engine.corpus import Corpus
-from bpe_viz.engine.narration import no_pair_left, times
+from bpe_viz.engine.narration import no_pair_left, sentence, times, why_it_wins
 from bpe_viz.engine.types import Frame, Pair, TrainingOptions
 from bpe_viz.engine.visible import Parts, text_of, visible
 from bpe_viz.gui.selection import Selection
@@ -64,7 +64,8 @@ def bar_rows(frame: Frame) -> tuple[BarRow, ...]:
     for counted in frame.top:
         pair = Pair(counted.left, counted.right)
         is_next = pair == next_pair
-        tied = counted.tied and following is not None
+        # Where the next merge was chosen by hand, the best pairs may tie without it.
+        tied = counted.tied and following is not None and counted.count == following.count
         known = following.replacements if is_next and following is not None else 0
         rows.append(
             BarRow(
@@ -100,6 +101,11 @@ def describe(row: BarRow) -> str:
     elif row.mark == "tied":
         said.append("tied with the pair that is merged next")
     return "; ".join(said)
+
+
+def describe_tie(frame: Frame, options: TrainingOptions) -> str:
+    """Say why the next pair wins its tie; empty where it has none."""
+    return sentence(why_it_wins(frame, options), frame.symbols)
 
 
 def words_with(pair: Pair, frame: Frame, corpus: Corpus) -> list[str]:

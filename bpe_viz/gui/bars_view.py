@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from PySide6.QtCore import QAbstractAnimation, QEasingCurve, QEvent, QRect, QRectF, QSize, Qt, QVariantAnimation, Slot
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
@@ -15,11 +17,11 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QToolTip, QWidget
 
 from bpe_viz.engine.types import Frame, Pair
 from bpe_viz.gui.bar_painter import BarPainter, Place
-from bpe_viz.gui.bar_rows import BarRow, bar_rows, describe, is_pointed_at, why_empty, words_with
+from bpe_viz.gui.bar_rows import BarRow, bar_rows, describe, describe_tie, is_pointed_at, why_empty, words_with
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.selection import Selection
@@ -46,7 +48,7 @@ _OWN_KEYS = frozenset(
 
 
 class BarsView(QAbstractScrollArea):
-    """Draws the frame's top pairs as bars; up and down select a pair, so does a click."""
+    """Draws the frame's top pairs as bars; up and down select a pair, so does a click; a double click merges it."""
 
     def __init__(self, workspace: Workspace, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,10 +135,14 @@ class BarsView(QAbstractScrollArea):
     def tooltip(self, row: BarRow) -> str:
         """Return what a row says when the mouse rests on it, as plain text."""
         lines = describe(row).split("; ")
+        if self._frame is not None and row.mark != "plain":
+            lines += filter(None, [describe_tie(self._frame, self._workspace.options.training)])
         corpus = self._workspace.corpus
         if self._frame is not None and corpus is not None:
             words = words_with(row.pair, self._frame, corpus)
             lines += ["In: " + ",  ".join(words)] if words else []
+        if row.mark != "next":
+            lines.append("Double click, or M: merge it instead")
         return "\n".join(lines)
 
     # --- events ---
@@ -197,6 +203,32 @@ class BarsView(QAbstractScrollArea):
         if event.button() == Qt.MouseButton.LeftButton:
             row = self._row_at(round(event.position().y()))
             self._workspace.select(Selection(pair=row.pair) if row else None)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Merge the pair under the mouse, whatever the rule says."""
+        row = self._row_at(round(event.position().y()))
+        if event.button() == Qt.MouseButton.LeftButton and row is not None:
+            self._workspace.branch(row.pair)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to merge the pair under the mouse; by keyboard, the selected one."""
+        by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
+        selected = self._row_of.get(self.selected_pair) if self.selected_pair is not None else None
+        row = self._row_at(event.pos().y()) if by_mouse else None if selected is None else self._rows[selected]
+        if row is None:
+            return
+        menu = self.menu_of(row)
+        area = self.row_rect(row.pair) or QRect()
+        menu.popup(event.globalPos() if by_mouse else self.viewport().mapToGlobal(area.center()))
+
+    def menu_of(self, row: BarRow) -> QMenu:
+        """Return the context menu of a row, which deletes itself when it closes."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        label = row.label.replace("&", "&&")
+        title = f"Merge {label}" if row.mark == "next" else f"Merge {label} instead"
+        menu.addAction(title, partial(self._workspace.branch, row.pair))
+        return menu
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show a ring if keys brought the focus here."""
@@ -268,7 +300,7 @@ class BarsView(QAbstractScrollArea):
 
     def _may_slide(self, frame: Frame, shown_for: float) -> bool:
         before = self._frame
-        is_fast = self._workspace.is_playing and self._workspace.speed > FASTEST_SLIDE
+        is_fast = self._workspace.player.is_playing and self._workspace.player.speed > FASTEST_SLIDE
         return (
             before is not None
             and self.isVisible()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 from PySide6.QtCore import QRect, Qt, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
 
-from bpe_viz.engine.narration import times
 from bpe_viz.engine.types import Frame, Merge, Pair
-from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
-from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
-from bpe_viz.gui.glyphs import drawable
+from bpe_viz.engine.visible import text_of
+from bpe_viz.gui.chips import Chip, ChipStyle, chip_height, paint_chips
+from bpe_viz.gui.fork_mark import WIDTH, paint_fork
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.merge_chips import ARROW, Placed, arrow_room, place_chips
+from bpe_viz.gui.merge_texts import CHOSEN, MergeTexts, Row
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
-from bpe_viz.gui.symbol_fit import ELLIPSIS_ONLY, fair_shares, fitted
-from bpe_viz.gui.symbol_texts import LONGEST_CHIP, LONGEST_IN_TOOLTIP, describe_bytes
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.workspace import Workspace
 
@@ -29,39 +24,11 @@ COUNT_GAP = 8
 ROOM_WITH_TIES, ROOM_WITH_PARTS = 150, 110
 """With less room for the chips the notes are left out, then left and right."""
 
-PARTS_AND_TOKEN = (1, 1, 2)
-"""How room is divided: the token is what there is to see, and as long as both its parts."""
-
-ARROW_GAP = 6
 BAR_WIDTH = 3
-ARROW = "→"
 NEXT_ROWS = 2
 """So many rows after the cursor's stay in view when stepping: what comes is seen before it is merged."""
 
 _REMEMBERED_ROWS = 1 << 12
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row as it is shown.
-
-    symbols: left, right and token, as text
-    notes: what stands beside the count, such as "2 replaced" and "= 2"
-    """
-
-    number: int
-    symbols: tuple[str, str, str]
-    count: int
-    notes: tuple[str, ...]
-
-
-class _Placed(NamedTuple):
-    """A chip where it is painted, in the viewport."""
-
-    symbol: int
-    parts: Parts
-    left: int
-    right: int
 
 
 class MergeRows(RowView):
@@ -70,16 +37,17 @@ class MergeRows(RowView):
     def __init__(self, workspace: Workspace, look: Look) -> None:
         super().__init__(look)
         self.workspace = workspace
+        self.texts = MergeTexts(workspace)
         self._position: int | None = None
         self._pointed_rank: int | None = None
         self._hit: int | None = None
-        self._placed_rows: dict[int, list[_Placed]] = {}
+        self._placed_rows: dict[int, list[Placed]] = {}
         self._placed_for = (0, 0, 0)
         self._number_width_known = 0
         self._number_width_for = (-1, 0)
         self._is_own_selection = False
         self._is_cursor_in_sight = True
-        workspace.corpus_changed.connect(self._start_again)
+        workspace.timeline_changed.connect(self._start_again)
         workspace.frontier_changed.connect(self._show_frontier)
         workspace.frame_changed.connect(self._show_frame)
         workspace.selection_changed.connect(self._show_selection)
@@ -91,7 +59,7 @@ class MergeRows(RowView):
 
     def shown_rows(self) -> list[Row]:
         """Return the rows in view, as they are painted."""
-        return [self._row(rank) for rank in self.visible_rows]
+        return [self.texts.row(rank) for rank in self.visible_rows]
 
     @property
     def cursor_row(self) -> int | None:
@@ -104,53 +72,10 @@ class MergeRows(RowView):
         """The row of what is pointed at: of the merge that made the token or took the pair."""
         return self._pointed_rank
 
-    def _row(self, rank: int) -> Row:
-        merge = self._merge(rank)
-        texts = [text_of(self._parts(symbol)) for symbol in (merge.left, merge.right, merge.token)]
-        notes = tuple(note for note in (self._replaced(merge), self._ties(merge)) if note)
-        return Row(rank + 1, (texts[0], texts[1], texts[2]), merge.count, notes)
-
-    def _merge(self, rank: int) -> Merge:
-        timeline, frame = self.workspace.timeline, self.workspace.frame
-        if timeline is not None and rank < timeline.frontier:
-            return timeline.merge(rank)
-        if frame is None or frame.next is None:
-            raise IndexError(f"no merge of rank {rank}")
-        return frame.next
-
-    def _content(self, symbol: int) -> tuple[bytes, bool]:
-        """Return the bytes of a symbol, and whether it ends a word; of the token to come as well."""
-        timeline, frame = self.workspace.timeline, self.workspace.frame
-        if timeline is None:
-            raise IndexError(f"no symbol {symbol}")
-        symbols = timeline.symbols
-        if symbol < len(symbols):
-            return symbols.content(symbol), symbols.ends_word(symbol)
-        if frame is None or frame.next is None:
-            raise IndexError(f"no symbol {symbol}")
-        left, right = frame.next.left, frame.next.right
-        return symbols.content(left) + symbols.content(right), symbols.ends_word(right)
-
-    def _parts(self, symbol: int, limit: int = LONGEST_IN_TOOLTIP) -> Parts:
-        timeline = self.workspace.timeline
-        content, ends_word = self._content(symbol)
-        marker = timeline.base.marker if timeline is not None and ends_word else ""
-        parts = visible_parts(content, marker)
-        return shortened(parts, limit)
-
-    @staticmethod
-    def _replaced(merge: Merge) -> str:
-        is_known = merge.replacements > 0
-        return f"{merge.replacements:,} replaced" if is_known and merge.replacements != merge.count else ""
-
-    @staticmethod
-    def _ties(merge: Merge) -> str:
-        return f"= {merge.ties:,}" if merge.ties > 1 else ""
-
     # --- following the workspace ---
 
-    @Slot(object)
-    def _start_again(self, corpus: object) -> None:
+    @Slot()
+    def _start_again(self) -> None:
         self._position = None
         self._placed_rows.clear()
         self.set_current(None)
@@ -257,7 +182,7 @@ class MergeRows(RowView):
         """Mark a row and select the token that it makes."""
         self.show_hit(row)
         self.set_current(row)
-        self._select(Selection(token=self._merge(row).token))
+        self._select(Selection(token=self.texts.merge(row).token))
 
     def _select(self, selection: Selection | None) -> None:
         self._is_own_selection = True
@@ -291,7 +216,7 @@ class MergeRows(RowView):
 
     def _most_room(self, right: int) -> int:
         """Return the room for chips beside the highest count, which is the first merge's."""
-        highest = self._merge(0).count if self.row_count else 0
+        highest = self.texts.merge(0).count if self.row_count else 0
         width = self.look.ui_metrics(bold=True).horizontalAdvance(f"{highest:,}")
         return self.viewport().width() - self.look.px(right) - round(width) - self.look.px(COUNT_GAP) - self.chips_left
 
@@ -307,13 +232,13 @@ class MergeRows(RowView):
 
     def shown_chips(self, rank: int) -> list[tuple[str, int, int]]:
         """Return text, left and right edge of the chips of a row, as painted; the token is the last."""
-        return [(text_of(one.parts), one.left, one.right) for one in self._placed(self._merge(rank))]
+        return [(text_of(one.parts), one.left, one.right) for one in self._placed(self.texts.merge(rank))]
 
     def chips_right(self, rank: int) -> int:
         """Return where the chips of a row must end."""
-        return self._count_left(self._merge(rank)) - self.look.px(COUNT_GAP)
+        return self._count_left(self.texts.merge(rank)) - self.look.px(COUNT_GAP)
 
-    def _placed(self, merge: Merge) -> list[_Placed]:
+    def _placed(self, merge: Merge) -> list[Placed]:
         """Place the chips: left, right and token, or in a very narrow panel only the token."""
         key = (self.viewport().width(), self.chips_left, self.look.generation)
         if key != self._placed_for or len(self._placed_rows) >= _REMEMBERED_ROWS:
@@ -321,58 +246,9 @@ class MergeRows(RowView):
             self._placed_for = key
         if merge.rank not in self._placed_rows:
             room = self._count_left(merge) - self.look.px(COUNT_GAP) - self.chips_left
-            self._placed_rows[merge.rank] = self._place(merge, room)
+            symbols = (merge.left, merge.right, merge.token) if self.shows_parts else (merge.token,)
+            self._placed_rows[merge.rank] = place_chips(self.look, symbols, self.texts.parts, self.chips_left, room)
         return self._placed_rows[merge.rank]
-
-    def _place(self, merge: Merge, room: int) -> list[_Placed]:
-        look, gap = self.look, self.look.px(GAP)
-        symbols = (merge.left, merge.right, merge.token) if self.shows_parts else (merge.token,)
-        weights = PARTS_AND_TOKEN[-len(symbols) :]
-        room -= self._arrow_room + (gap if len(symbols) > 1 else 0)
-        full = [self._parts(symbol, LONGEST_CHIP) for symbol in symbols]
-        wanted = [self._width_of(parts) for parts in full]
-        if sum(wanted) > room:
-            # Cut anew from the whole: the length behind a symbol goes first.
-            full = self._cut(symbols, full, wanted, fair_shares(wanted, room, weights), room)
-        placed: list[_Placed] = []
-        x = self.chips_left
-        for symbol, parts in zip(symbols, full, strict=True):
-            x += self._arrow_room if len(placed) == len(symbols) - 1 else gap if placed else 0
-            right = x + chip_width(look, parts)
-            placed.append(_Placed(symbol, parts, x, right))
-            x = right
-        return placed
-
-    def _cut(
-        self,
-        symbols: Sequence[int],
-        full: Sequence[Parts],
-        wanted: Sequence[float],
-        shares: Sequence[float],
-        room: float,
-    ) -> list[Parts]:
-        """Cut symbols to their shares; the token, which is the last, takes what its parts leave."""
-        # What no font has is written as a code point, which is what has to be cut then.
-        metrics = self.look.mono_metrics()
-        whole = [drawable(self._parts(symbol), metrics) for symbol in symbols]
-        cut = [
-            parts if width <= share else fitted(uncut, share, self._width_of)
-            for uncut, parts, width, share in zip(whole[:-1], full, wanted, shares, strict=False)
-        ]
-        left = room - sum(map(self._width_of, cut))
-        token = full[-1] if wanted[-1] <= left else fitted(whole[-1], left, self._width_of)
-        if token == ELLIPSIS_ONLY and cut:
-            # One long sign, such as <U+200D>: it is what there is to see.
-            cut = [ELLIPSIS_ONLY for _ in cut]
-            token = fitted(whole[-1], room - sum(map(self._width_of, cut)), self._width_of)
-        return [*cut, token]
-
-    def _width_of(self, parts: Parts) -> float:
-        return chip_width(self.look, parts)
-
-    @property
-    def _arrow_room(self) -> int:
-        return round(self.look.ui_metrics().horizontalAdvance(ARROW)) + 2 * self.look.px(ARROW_GAP)
 
     # --- painting ---
 
@@ -387,11 +263,15 @@ class MergeRows(RowView):
 
     def paint_row(self, painter: QPainter, row: int, box: QRect) -> None:
         """Paint one merge; what is after the cursor's row is faint."""
-        look, merge = self.look, self._merge(row)
+        look, merge = self.look, self.texts.merge(row)
         cursor = self.cursor_row
         is_cursor = row == cursor
         is_later = cursor is None or row > cursor
         self._paint_ground_of(painter, row, box, is_cursor)
+        if self.texts.departure(merge) is not None:
+            # From here on the list goes another way.
+            painter.setPen(look.pen("bar_line", 1.0, dashed=True))
+            painter.drawLine(look.px(NUMBER_LEFT), box.y(), box.right() - look.px(TIES_RIGHT), box.y())
         number_box = QRect(look.px(NUMBER_LEFT), box.y(), self._number_width, box.height())
         self._paint_number(painter, number_box, f"{row + 1:,}", "faint" if is_later else "dim")
         chips = self._placed(merge)
@@ -419,7 +299,7 @@ class MergeRows(RowView):
         self,
         painter: QPainter,
         merge: Merge,
-        chips: list[_Placed],
+        chips: list[Placed],
         box: QRect,
         is_cursor: bool,
         is_later: bool,
@@ -439,7 +319,7 @@ class MergeRows(RowView):
         paint_chips(painter, look, chips[-1].left, top, styled[-1:])
         painter.setFont(look.ui_font())
         painter.setPen(look.pen("faint" if is_later else "dim"))
-        arrow = QRect(chips[-1].left - self._arrow_room, box.y(), self._arrow_room, box.height())
+        arrow = QRect(chips[-1].left - arrow_room(look), box.y(), arrow_room(look), box.height())
         painter.drawText(arrow, int(Qt.AlignmentFlag.AlignCenter), ARROW)
 
     def _paint_number(self, painter: QPainter, box: QRect, text: str, role: Role, font: QFont | None = None) -> None:
@@ -450,10 +330,14 @@ class MergeRows(RowView):
     def _paint_notes(self, painter: QPainter, merge: Merge, chips_right: int, box: QRect, is_later: bool) -> None:
         look, small = self.look, self.look.ui_font(0.85)
         role: Role = "faint" if is_later else "dim"
-        if ties := self._ties(merge):
+        ties = self.texts.tie_note(merge)
+        if ties == CHOSEN:
+            right = self.viewport().width() - look.px(TIES_RIGHT)
+            paint_fork(painter, look, right - look.px(WIDTH), box.center().y() + 0.5, role)
+        elif ties:
             ties_box = QRect(0, box.y(), self.viewport().width() - look.px(TIES_RIGHT), box.height())
             self._paint_number(painter, ties_box, ties, role, small)
-        if replaced := self._replaced(merge):
+        if replaced := self.texts.replaced(merge):
             right = self._count_left(merge) - look.px(8)
             width = look.ui_metrics(0.85).horizontalAdvance(replaced)
             # In a narrow panel there is room for the chips only; the tooltip still says it.
@@ -463,7 +347,7 @@ class MergeRows(RowView):
     # --- pointing ---
 
     def _symbol_at(self, row: int, x: float) -> int:
-        merge = self._merge(row)
+        merge = self.texts.merge(row)
         under = (chip.symbol for chip in self._placed(merge) if chip.left <= x < chip.right)
         return next(under, merge.token)
 
@@ -490,21 +374,8 @@ class MergeRows(RowView):
         before = self.current
         super().keyPressEvent(event)
         if self.current is not None and self.current != before:
-            self._select(Selection(token=self._merge(self.current).token))
+            self._select(Selection(token=self.texts.merge(self.current).token))
 
     def tooltip_at(self, row: int, x: float) -> str:
-        """Describe the merge, and the symbol under the mouse."""
-        merge = self._merge(row)
-        left, right, token = (text_of(self._parts(one)) for one in (merge.left, merge.right, merge.token))
-        content, _ = self._content(merge.token)
-        counted = f"counted {times(merge.count)}"
-        if merge.replacements:
-            counted += f", replaced {times(merge.replacements)}"
-        lines = [
-            f"merge {row + 1:,}, rank {row:,}: {left} + {right} {ARROW} {token}",
-            counted,
-            f"id {merge.token:,}, {describe_bytes(content)}",
-        ]
-        if merge.ties > 1:
-            lines.insert(2, f"tied with {merge.ties - 1:,} other {'pair' if merge.ties == 2 else 'pairs'}")
-        return "\n".join(lines)
+        """Describe the merge."""
+        return self.texts.describe(row)

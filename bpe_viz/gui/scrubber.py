@@ -22,6 +22,8 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 from bpe_viz.engine.narration import ARROW, LONGEST_SYMBOL
 from bpe_viz.engine.types import Merge
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
+from bpe_viz.gui.fork_mark import WIDTH as FORK_WIDTH
+from bpe_viz.gui.fork_mark import paint_fork
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.symbol_texts import text_of_symbol
 from bpe_viz.gui.tooltips import plain_tooltip
@@ -49,7 +51,7 @@ class Scrubber(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Timeline: position in the training")
-        for signal in (workspace.frame_changed, workspace.frontier_changed, workspace.breakpoints_changed):
+        for signal in (workspace.frame_changed, workspace.frontier_changed, workspace.player.breakpoints_changed):
             signal.connect(self.follow)
         look.changed.connect(self.follow)
 
@@ -100,7 +102,7 @@ class Scrubber(QWidget):
             return ""
         if self._is_on_ticks(point.y()):
             tick = self._tick_at(point.x())
-            is_set = tick in self._workspace.breakpoints
+            is_set = tick in self._workspace.player.breakpoints
             return f"Click: {'take away the' if is_set else 'set a'} breakpoint at merge {tick:,}"
         return self._about(self.position_at(point.x()))
 
@@ -120,7 +122,8 @@ class Scrubber(QWidget):
         left, right, made = (
             text_of_symbol(symbols, symbol, LONGEST_SYMBOL) for symbol in (merge.left, merge.right, merge.token)
         )
-        return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}"
+        chosen = ", chosen by hand" if merge.rank in timeline.departures else ""
+        return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}{chosen}"
 
     # --- events ---
 
@@ -162,13 +165,13 @@ class Scrubber(QWidget):
             case Qt.Key.Key_End:
                 self._go(workspace.last_position)
             case Qt.Key.Key_PageDown:
-                workspace.seek_breakpoint(forward=True)
+                workspace.player.seek_breakpoint(forward=True)
             case Qt.Key.Key_PageUp:
-                workspace.seek_breakpoint(forward=False)
+                workspace.player.seek_breakpoint(forward=False)
             case Qt.Key.Key_B:
-                workspace.toggle_breakpoint()
+                workspace.player.toggle_breakpoint()
             case Qt.Key.Key_Space:
-                workspace.toggle_playing()
+                workspace.player.toggle()
             case _:
                 event.ignore()
                 return
@@ -180,7 +183,7 @@ class Scrubber(QWidget):
             return
         point = event.position().toPoint()
         if self._is_on_ticks(point.y()):
-            self._workspace.toggle_breakpoint(self._tick_at(point.x()))
+            self._workspace.player.toggle_breakpoint(self._tick_at(point.x()))
             return
         self._drags = True
         self._go(self.position_at(event.position().x()))
@@ -231,6 +234,7 @@ class Scrubber(QWidget):
             painter.save()
             self._paint_track(painter)
             painter.restore()
+        self._paint_forks(painter)
         self._paint_ticks(painter)
         if self._workspace.timeline is not None:
             self._paint_cursor(painter)
@@ -288,10 +292,21 @@ class Scrubber(QWidget):
         painter.drawRect(QRectF(x - width / 2, track.top(), width, track.height() + 2))
         painter.drawEllipse(QPointF(x, track.top()), radius, radius)
 
+    def _paint_forks(self, painter: QPainter) -> None:
+        """Mark where the timeline goes another way than the rule would."""
+        timeline, look, track = self._workspace.timeline, self._look, self._track()
+        for rank in timeline.departures if timeline is not None else ():
+            x = self.x_of(rank + 1)
+            painter.setPen(look.pen("dim", 1.0, dashed=True))
+            painter.drawLine(QPointF(x, track.top()), QPointF(x, track.bottom()))
+            # On the side that has room.
+            left = x + look.px(3) if x + look.px(FORK_WIDTH + 4) < track.right() else x - look.px(FORK_WIDTH + 3)
+            paint_fork(painter, look, left, track.top() + look.px(10), "dim")
+
     def _paint_ticks(self, painter: QPainter) -> None:
         look = self._look
         painter.setPen(Qt.PenStyle.NoPen)
-        for position in self._workspace.breakpoints:
+        for position in self._workspace.player.breakpoints:
             painter.setBrush(look.brush("ink"))
             painter.drawPolygon(self._tick_shape(position))
         if self._hovered_tick is not None:
@@ -320,7 +335,7 @@ class Scrubber(QWidget):
 
     def _tick_at(self, x: float) -> int:
         """Return the breakpoint under the mouse, else the position where one would be set."""
-        near = min(self._workspace.breakpoints, key=lambda stop: abs(self.x_of(stop) - x), default=None)
+        near = min(self._workspace.player.breakpoints, key=lambda stop: abs(self.x_of(stop) - x), default=None)
         is_caught = near is not None and abs(self.x_of(near) - x) <= self._look.px(_CATCH)
         return near if is_caught and near is not None else self.position_at(x)
 
@@ -335,7 +350,7 @@ class Scrubber(QWidget):
         said = f"{self.shown_position:,} of {workspace.last_position:,} merges"
         if workspace.frontier < workspace.last_position:
             said += f", {workspace.frontier:,} trained"
-        if workspace.breakpoints:
-            said += ", breakpoints at " + ", ".join(f"{stop:,}" for stop in workspace.breakpoints)
+        if workspace.player.breakpoints:
+            said += ", breakpoints at " + ", ".join(f"{stop:,}" for stop in workspace.player.breakpoints)
         self.setAccessibleDescription(said)
         self.update()

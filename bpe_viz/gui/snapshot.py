@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bpe_viz.engine.types import Options
+from bpe_viz.engine.row_order import parse_filter
+from bpe_viz.engine.types import Options, Pair
+from bpe_viz.engine.visible import visible
 from bpe_viz.errors import OptionError, Stopped
 from bpe_viz.gui.startup import check_qt_libraries
 
@@ -34,6 +36,7 @@ def snapshot(
     *,
     options: Options | None,
     position: int | None = None,
+    instead: str | None = None,
     panel: str | None = None,
     text: str | None = None,
     theme: str = "light",
@@ -45,6 +48,7 @@ def snapshot(
     source: a text, folder or table, or EXAMPLE
     options: None: those that the source has by itself
     position: None: where training ends
+    instead: a pair such as [n][e] to merge there, whatever the rule says; what follows is shown
     panel: a panel's name; None: the whole window
     text: what the encode panel shows; None: what it shows by itself
     size: of the window, in device-independent pixels; scale: pixels of a PNG for each of them
@@ -55,7 +59,7 @@ def snapshot(
     # Whatever screen there is stays untouched.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     check_qt_libraries()
-    return _draw(source, out, options, position, panel, text, theme, size, scale)
+    return _draw(source, out, options, position, instead, panel, text, theme, size, scale)
 
 
 def _draw(
@@ -63,6 +67,7 @@ def _draw(
     out: Path,
     options: Options | None,
     position: int | None,
+    instead: str | None,
     panel: str | None,
     text: str | None,
     theme: str,
@@ -92,8 +97,10 @@ def _draw(
             window.show()
             window.open_source(opened, options)
             if text is not None:
-                window.workspace.set_text(text)
+                window.workspace.encoder.set_text(text)
             _bring_to(window.workspace, position, raised)
+            if instead is not None:
+                _branch(window.workspace, instead, raised)
             window.messages.dismiss()
             _settle(raised)
             notes = _size_notes(size, (window.width(), window.height()))
@@ -151,6 +158,21 @@ def _bring_to(workspace: Workspace, position: int | None, raised: list[BaseExcep
         )
     wanted = workspace.last_position if position is None else position
     workspace.seek(wanted)
+    _wait_until(lambda: workspace.is_settled, raised)
+
+
+def _branch(workspace: Workspace, written: str, raised: list[BaseException]) -> None:
+    """Merge a pair at the position that is shown, and wait until what follows is."""
+    wanted, frame = parse_filter(written).symbols, workspace.frame
+    if len(wanted) != 2 or frame is None:
+        raise OptionError(f"{written!r} names no pair.", "Write both symbols in brackets, such as [n][e].")
+    symbols = frame.symbols
+    # Symbols of later merges are known as well, but do not occur yet.
+    ids = {symbols.label(symbol): symbol for symbol in range(len(symbols.base) + frame.position)}
+    lacking = next((label for label in wanted if label not in ids), None)
+    if lacking is not None:
+        raise OptionError(f"There is no symbol {visible(lacking)} at position {frame.position:,}.", "Name others.")
+    workspace.branch(Pair(ids[wanted[0]], ids[wanted[1]]))
     _wait_until(lambda: workspace.is_settled, raised)
 
 

@@ -112,7 +112,7 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
-        count = partial(source.count, kernels_for=self.workspace.kernels_to_count)
+        count = partial(source.count, kernels_for=self.workspace.kernels.for_bytes)
         self.workspace.open(count, options, source.name)
 
     def open_paths(self, paths: Sequence[Path]) -> None:
@@ -253,7 +253,7 @@ class Window(QMainWindow):
 
     @Slot(object)
     def _show_corpus(self, corpus: Corpus) -> None:
-        self.workspace.suggest_text(corpus.excerpt)
+        self.workspace.encoder.suggest_text(corpus.excerpt)
         for path in map(Path, corpus.sources):
             self.settings.add_recent_file(path.absolute())
             self.settings.last_folder = path.absolute().parent
@@ -305,7 +305,7 @@ class Window(QMainWindow):
         if state is None or not self.restoreState(state, LAYOUT_VERSION):
             # Docks take their share only once the window has a size.
             QTimer.singleShot(0, self.docks.restore_default)
-        self.workspace.set_speed(self.settings.speed)
+        self.workspace.player.set_speed(self.settings.speed)
         self.docks.focus("timeline")
 
     # --- events ---
@@ -345,7 +345,7 @@ class Window(QMainWindow):
         """Remember the layout, stop all work and wait for it."""
         self.settings.geometry = self.saveGeometry()
         self.settings.set_dock_state(self.saveState(LAYOUT_VERSION), LAYOUT_VERSION)
-        self.settings.speed = self.workspace.speed
+        self.settings.speed = self.workspace.player.speed
         self.workspace.close()
         super().closeEvent(event)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bpe_viz.engine.narration import pair_text
+from bpe_viz.engine.types import Pair
 from bpe_viz.gui import speeds
 from bpe_viz.gui.actions import ActionSpec
 from bpe_viz.gui.theme import SYSTEM_THEME, load_theme, theme_names
@@ -38,7 +40,7 @@ def _file(window: Window) -> list[ActionSpec]:
 
 
 def _go(window: Window) -> list[ActionSpec]:
-    workspace = window.workspace
+    workspace, branches = window.workspace, window.workspace.branches
 
     def at_start() -> bool:
         return workspace.position == 0
@@ -60,21 +62,43 @@ def _go(window: Window) -> list[ActionSpec]:
         ActionSpec("back", "Go", "One merge back", lambda: step(-1), ("Alt+Left",), ("Left",), lambda: not at_start()),
         ActionSpec("next-many", "Go", f"{_MANY} merges on", lambda: step(_MANY), ("Alt+Shift+Right",), ("Shift+Right",), lambda: not at_end()),
         ActionSpec("back-many", "Go", f"{_MANY} merges back", lambda: step(-_MANY), ("Alt+Shift+Left",), ("Shift+Left",), lambda: not at_start()),
-        ActionSpec("next-stop", "Go", "Next breakpoint", lambda: workspace.seek_breakpoint(True), (), ("PgDown",), lambda: not at_end()),
-        ActionSpec("previous-stop", "Go", "Previous breakpoint", lambda: workspace.seek_breakpoint(False), (), ("PgUp",), lambda: not at_start()),
+        ActionSpec("next-stop", "Go", "Next breakpoint", lambda: workspace.player.seek_breakpoint(True), (), ("PgDown",), lambda: not at_end()),
+        ActionSpec("previous-stop", "Go", "Previous breakpoint", lambda: workspace.player.seek_breakpoint(False), (), ("PgUp",), lambda: not at_start()),
         ActionSpec("first", "Go", "First position", lambda: workspace.jump(0), (), ("Home",), lambda: not at_start()),
         ActionSpec("last", "Go", "Last position", lambda: workspace.jump(workspace.last_position), (), ("End",), lambda: not at_end()),
-        ActionSpec("play", "Go", "Play or pause", workspace.toggle_playing, (), ("Space",), lambda: workspace.last_position > 0),
-        ActionSpec("faster", "Go", "Faster", lambda: workspace.set_speed(speeds.faster(workspace.speed)), (), ("+",)),
-        ActionSpec("slower", "Go", "Slower", lambda: workspace.set_speed(speeds.slower(workspace.speed)), (), ("-",)),
+        ActionSpec("play", "Go", "Play or pause", workspace.player.toggle, (), ("Space",), lambda: workspace.last_position > 0),
+        ActionSpec("faster", "Go", "Faster", lambda: workspace.player.set_speed(speeds.faster(workspace.player.speed)), (), ("+",)),
+        ActionSpec("slower", "Go", "Slower", lambda: workspace.player.set_speed(speeds.slower(workspace.player.speed)), (), ("-",)),
         ActionSpec("go-to", "Go", "Go to a merge…", lambda: window.docks.activate("timeline"), (), ("G",), lambda: workspace.last_position > 0),
-        ActionSpec("breakpoint", "Go", "Breakpoint here", workspace.toggle_breakpoint, (), ("B",)),
+        ActionSpec("next-line", "Go", "Next branch, or the main timeline", lambda: branches.show_next(workspace.position), ("Ctrl+B",), is_enabled=lambda: len(branches.lines) > 1),
+        ActionSpec("breakpoint", "Go", "Breakpoint here", workspace.player.toggle_breakpoint, (), ("B",)),
         ActionSpec("stop", "Go", "Stop training, or train on", train, ("Ctrl+.",)),
     ]  # fmt: skip
 
 
 def _edit(window: Window) -> list[ActionSpec]:
+    workspace, branches = window.workspace, window.workspace.branches
+
+    def selected() -> Pair | None:
+        return workspace.selection.pair if workspace.selection else None
+
+    def branch() -> None:
+        if (pair := selected()) is not None:
+            workspace.branch(pair)
+
+    def branch_title() -> str:
+        pair, frame = selected(), workspace.frame
+        if pair is None or frame is None or max(pair) >= len(frame.symbols):
+            return "Merge the selected pair instead"
+        return f"Merge {pair_text(pair, frame.symbols)} instead"
+
+    def named(what: str, title: str | None) -> str:
+        return what if title is None else f"{what}: {title}"
+
     return [
+        ActionSpec("undo", "Edit", "Undo a branch", branches.undo, ("Ctrl+Z",), is_enabled=lambda: branches.undo_title is not None, title_now=lambda: named("Undo", branches.undo_title)),
+        ActionSpec("redo", "Edit", "Redo a branch", branches.redo, ("Ctrl+Shift+Z",), is_enabled=lambda: branches.redo_title is not None, title_now=lambda: named("Redo", branches.redo_title)),
+        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None, title_now=branch_title),
         ActionSpec("find", "Edit", "Find a token in the merge list", lambda: window.docks.activate("merge_list"), ("Ctrl+F",)),
         ActionSpec("encode-text", "Edit", "Type a text to encode", lambda: window.docks.activate("encode"), ("Ctrl+T",)),
         ActionSpec("filter-words", "Edit", "Filter the word splits", lambda: window.docks.activate("word_splits"), ("Ctrl+Shift+F",)),

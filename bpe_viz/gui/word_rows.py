@@ -11,6 +11,7 @@ from bpe_viz.engine.types import Frame
 from bpe_viz.engine.visible import Parts, visible
 from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.row_listing import Rows
 from bpe_viz.gui.row_view import RING, RowView
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.symbol_texts import (
@@ -22,7 +23,7 @@ from bpe_viz.gui.symbol_texts import (
 )
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.word_layout import NOTE_SCALE, Marks, PlacedSymbol, RowLayout, edges_that_fit, note_width, said_of_rest
-from bpe_viz.gui.workspace import Rows, Workspace
+from bpe_viz.gui.workspace import Workspace
 
 COUNT_LEFT, LEAST_COUNT_WIDTH, COUNT_GAP = 12, 40, 16
 SPARE_ROWS = 8
@@ -46,12 +47,14 @@ class WordRows(RowView):
         self._parts: dict[int, Parts] = {}
         self._largest = 0
         workspace.corpus_changed.connect(self._start_again)
-        workspace.rows_changed.connect(self._show_rows)
+        # Another branch gives ids to other tokens.
+        workspace.timeline_changed.connect(self._parts.clear)
+        workspace.listing.rows_changed.connect(self._show_rows)
         workspace.frame_changed.connect(self._show_frame)
         workspace.selection_changed.connect(self._show_selection)
         if workspace.corpus is not None:
             self._start_again(workspace.corpus)
-            self._show_rows(workspace.rows)
+            self._show_rows(workspace.listing.rows)
 
     # --- what is shown ---
 
@@ -127,13 +130,13 @@ class WordRows(RowView):
 
     def visible_rows_changed(self) -> None:
         """Ask for the splits of the rows in view and some more."""
-        order, seen = self.workspace.rows.order, self.visible_rows
+        order, seen = self.workspace.listing.rows.order, self.visible_rows
         first = max(0, seen.start - SPARE_ROWS) if seen else 0
         end = seen.stop + SPARE_ROWS if seen else 0
         self.workspace.watch_rows(tuple(order[first:end].tolist()))
 
     def _corpus_row(self, place: int) -> int:
-        return int(self.workspace.rows.order[place])
+        return int(self.workspace.listing.rows.order[place])
 
     def _count(self, row: int) -> int:
         corpus = self.workspace.corpus
@@ -203,7 +206,7 @@ class WordRows(RowView):
             return "No text is open."
         if len(corpus.pretokens) == 0:
             return "There are no pre-tokens: nothing to split."
-        if self.filter_text and self.workspace.rows.total == len(corpus.pretokens):
+        if self.filter_text and self.workspace.listing.rows.total == len(corpus.pretokens):
             return f"No pre-token holds {self.filter_text} here."
         return ""
 

@@ -212,13 +212,27 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     module.snapshot = lambda source, out, **options: asked.append((source, out, options)) or []
     monkeypatch.setitem(sys.modules, "bpe_viz.gui.snapshot", module)
     out = tmp_path / "x.svg"
-    arguments = ("--panel", "histogram", "--position", 3, "--text", "low", "--theme", "print", "--size", "640x480")
+    arguments = (
+        "--panel",
+        "histogram",
+        "--position",
+        3,
+        "--instead",
+        "[n][e]",
+        "--text",
+        "low",
+        "--theme",
+        "print",
+        "--size",
+        "640x480",
+    )
     assert run("snapshot", table, "-o", out, *arguments, "--base", "characters").status == 0
     (source, path, options) = asked[0]
     assert (source, path) == (str(table), out)
     assert options["options"].training.base == "characters"
     assert {key: value for key, value in options.items() if key != "options"} == {
-        "position": 3, "panel": "histogram", "text": "low", "theme": "print", "size": (640, 480), "scale": 1.0
+        "position": 3, "instead": "[n][e]", "panel": "histogram", "text": "low", "theme": "print", "size": (640, 480),
+        "scale": 1.0,
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, kernels, reference
+from bpe_viz.engine import compiled, kernels_order, reference
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text, count_words
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
@@ -21,12 +21,12 @@ from bpe_viz.engine.types import CountingOptions, TrainingOptions
 from tests.engine.strategies import runs
 
 RULE_OF_CODE = {
-    kernels.TEXTBOOK: reference.textbook,
-    kernels.UTF16: reference.utf16,
-    kernels.SMALLEST_IDS: reference.smallest_ids,
-    kernels.FIRST_SEEN: reference.first_seen,
-    kernels.GREATEST: reference.greatest,
-    kernels.SHORTEST_PIECE: reference.shortest_piece,
+    kernels_order.TEXTBOOK: reference.textbook,
+    kernels_order.UTF16: reference.utf16,
+    kernels_order.SMALLEST_IDS: reference.smallest_ids,
+    kernels_order.FIRST_SEEN: reference.first_seen,
+    kernels_order.GREATEST: reference.greatest,
+    kernels_order.SHORTEST_PIECE: reference.shortest_piece,
 }
 
 # Letters on both sides of the UTF-16 gap, and prefixes of each other longer than what is compared as a number.
@@ -87,6 +87,45 @@ def test_the_frame_shows_first_what_is_merged_next(rule, words):
         assert frame.next is not None
         assert (frame.next.left, frame.next.right) == (merge.left, merge.right)
         assert (frame.top[0].left, frame.top[0].right) == (merge.left, merge.right)
+
+
+@settings(max_examples=60)
+@pytest.mark.parametrize("rule", TIE_RULES)
+@given(words=st.one_of(corpora, runs), data=st.data())
+def test_a_branch_from_any_position_equals_the_reference_with_the_same_choice(kernel_sets, rule, words, data):
+    pretokens = count_words(words, "words").pretokens
+    options = TrainingOptions("characters", rule=rule, merges=40)
+    main = Trainer(pretokens, options)
+    main.train_to()
+    position = data.draw(st.integers(0, main.frontier))
+    reader = Reader(main.timeline)
+    reader.seek(position)
+    if not (pairs := sorted(reader.pair_counts())):
+        return
+    pair = data.draw(st.sampled_from(pairs))
+    for kernel_set in kernel_sets:
+        branch = Trainer(pretokens, options, kernel_set=kernel_set)
+        branch.repeat(main.timeline.beginning(position))
+        branch.merge_pair(pair)
+        branch.train_to()
+        symbols = branch.timeline.symbols
+        made = [
+            ((symbols.label(m.left).decode(), symbols.label(m.right).decode()), m.count)
+            for m in branch.timeline.merges()
+        ]
+        assert made == reference.train(
+            {tuple(word): count for word, count in words.items()},
+            max(40, position + 1),
+            rule=RULE_OF_CODE[TIE_RULES[rule].code],
+            chosen=[texts for texts, _ in made[: position + 1]],
+        )
+        assert made[:position] == [
+            ((symbols.label(m.left).decode(), symbols.label(m.right).decode()), m.count)
+            for m in list(main.timeline.merges())[:position]
+        ]
+        following = Reader(branch.timeline).frame(position, top=3)
+        assert following.next is not None
+        assert (following.next.left, following.next.right) == pair
 
 
 class TestCases:

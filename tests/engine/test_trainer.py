@@ -15,8 +15,8 @@ from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.corpus import count_text, count_words, worked_example
 from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.trainer import Trainer
-from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
-from bpe_viz.errors import CorpusError, OptionError
+from bpe_viz.engine.types import CountingOptions, Departure, Pair, TrainingOptions
+from bpe_viz.errors import CorpusError, OptionError, PairError, Stopped
 from tests.engine.oracle import MARKER, base_words, replay, sort_key
 from tests.engine.strategies import corpora, options, runs
 
@@ -170,8 +170,19 @@ class TestArbitraryChoices:
 
     def test_a_pair_that_does_not_occur_cannot_be_merged(self):
         trainer = Trainer(count_words({"ab": 1}, "words").pretokens, TrainingOptions())
-        with pytest.raises(KeyError):
+        with pytest.raises(PairError, match="does not occur before the first merge"):
             trainer.merge_pair(Pair(1, 2))
+        with pytest.raises(PairError, match="does not occur before the first merge"):
+            trainer.merge_pair(Pair(256, 1_000))
+        assert (trainer.frontier, trainer.timeline.departures) == (0, {})
+
+    def test_a_token_that_would_be_too_long_cannot_be_chosen(self):
+        trainer = Trainer(
+            count_words({"abc": 1}, "words").pretokens, TrainingOptions(base="characters", max_token_length=2)
+        )
+        trainer.step()
+        with pytest.raises(PairError, match=r"ab \+ c makes a token of 3 base symbols; the longest allowed has 2"):
+            trainer.merge_pair(Pair(3, 2))
 
 
 class TestBranches:
@@ -180,7 +191,7 @@ class TestBranches:
         main = trained(words, chosen)
         position = data.draw(st.integers(0, main.frontier))
         branch = Trainer(count_words(words, "words").pretokens, chosen)
-        branch.repeat(main.timeline, position)
+        branch.repeat(main.timeline.beginning(position))
         assert list(branch.timeline.merges()) == list(main.timeline.merges())[:position]
         reader = Reader(branch.timeline)
         reader.seek(position)
@@ -202,11 +213,78 @@ class TestBranches:
         words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
         main = trained(words, TrainingOptions(base="characters"))
         branch = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters"))
-        branch.repeat(main.timeline, 3)
+        branch.repeat(main.timeline.beginning(3))
         made = main.timeline.merge(3)
         branch.merge_pair(Pair(made.left, made.right))
         branch.train_to()
         assert list(branch.timeline.merges()) == list(main.timeline.merges())
+        assert branch.timeline.departures == {}
+
+    def test_a_departure_says_what_the_rule_would_have_done(self):
+        words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+        main = trained(words, TrainingOptions(base="characters", merges=7))
+        rule_s = main.timeline.merge(2)
+        branch = Trainer(count_words(words, "words").pretokens, main.options)
+        branch.repeat(main.timeline.beginning(2))
+        made = branch.merge_pair(named(branch, "n", "e"))
+        branch.train_to()
+        departure = Departure(2, dataclasses.replace(rule_s, replacements=0))
+        assert (made.count, made.ties, rule_s.ties) == (6, 3, 2)
+        assert branch.timeline.departures == {2: departure}
+        reader = Reader(branch.timeline)
+        frames = [reader.frame(position) for position in (1, 2, 3)]
+        assert [frame.next_by_choice for frame in frames] == [None, departure, None]
+        assert [frame.made_by_choice for frame in frames] == [None, None, departure]
+
+    def test_a_branch_of_a_branch_keeps_both_departures(self):
+        words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+        first = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters", merges=7))
+        first.merge_pair(named(first, "w", "e"))
+        first.train_to()
+        second = Trainer(count_words(words, "words").pretokens, first.options)
+        second.repeat(first.timeline.beginning(3))
+        second.merge_pair(named(second, "i", "d"))
+        assert list(second.timeline.departures) == [0, 3]
+        assert list(second.timeline.merges())[:3] == list(first.timeline.merges())[:3]
+
+    def test_at_the_end_one_more_pair_can_be_merged(self):
+        words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+        main = trained(words, TrainingOptions(base="characters", merges=2))
+        branch = Trainer(count_words(words, "words").pretokens, main.options)
+        branch.repeat(main.timeline.beginning(2))
+        branch.merge_pair(named(branch, "l", "o"))
+        assert (branch.target, branch.frontier, branch.train_to()) == (3, 3, "target")
+        # It is the pair that the rule would take, but the target would have ended training.
+        assert branch.timeline.departures == {2: Departure(2, None)}
+        again = Trainer(count_words(words, "words").pretokens, main.options)
+        again.repeat(branch.timeline.beginning(3))
+        assert (again.target, list(again.timeline.merges())) == (3, list(branch.timeline.merges()))
+
+    def test_below_the_least_count_a_pair_can_be_merged_all_the_same(self):
+        main = trained({"ab": 4, "cd": 3}, TrainingOptions(base="characters", min_count=4))
+        branch = Trainer(count_words({"ab": 4, "cd": 3}, "words").pretokens, main.options)
+        branch.repeat(main.timeline.beginning(1))
+        assert branch.merge_pair(named(branch, "c", "d")).count == 3
+        assert branch.timeline.departures == {1: Departure(1, None)}
+
+    def test_a_beginning_beyond_the_frontier_is_refused(self):
+        main = trained({"ab": 4}, TrainingOptions(base="characters"))
+        with pytest.raises(IndexError, match="no 2 merges among 1"):
+            main.timeline.beginning(2)
+
+    def test_stop_while_merges_are_made_again_raises(self):
+        words = {f"{i:b}": i for i in range(1, 2000)}
+        main = trained(words, TrainingOptions())
+        branch = Trainer(count_words(words, "words").pretokens, TrainingOptions())
+        with pytest.raises(Stopped):
+            branch.repeat(main.timeline.beginning(main.frontier), should_stop=lambda: branch.frontier > 0)
+        assert 0 < branch.frontier < main.frontier
+
+
+def named(trainer: Trainer, left: str, right: str) -> Pair:
+    """The pair of these two letters of a character base."""
+    of = {trainer.timeline.symbols.label(symbol).decode(): symbol for symbol in range(len(trainer.timeline.symbols))}
+    return Pair(of[left], of[right])
 
 
 class TestGivenCases:
@@ -244,6 +322,16 @@ class TestGivenCases:
                 for m in trainer.timeline.merges()]  # fmt: skip
         expected = given_case["expected"]
         assert made == expected[next(name for name in expected if name.startswith("overlapping"))]
+
+    def test_a_run_is_replaced_from_the_left_without_overlap(self, case):
+        given_case = case("TR-05")
+        words = {"".join(symbols): 1 for symbols in given_case["input"]["symbols"]}
+        trainer = Trainer(count_words(words, "runs").pretokens, TrainingOptions(base="characters", merges=1))
+        trainer.train_to()
+        frame = Reader(trainer.timeline).frame(1, rows=range(len(words)))
+        assert [[written(trainer, s) for s in split] for split in frame.splits.values()] == (
+            given_case["expected"]["result"]
+        )
 
     def test_no_merge_crosses_a_pretokens_edge(self, case):
         given_case = case("TR-06")
@@ -347,6 +435,12 @@ class TestScale:
         many = kernels.SMALL_COUNT * 3
         trainer = trained({"ab": many, "cd": many, "ef": many, "gh": 5, "ij": 5}, TrainingOptions(base="characters"))
         assert [m.ties for m in trainer.timeline.merges()] == [3, 2, 1, 2, 1]
+
+    def test_a_chosen_pair_far_below_the_best_has_true_ties(self):
+        many = kernels.SMALL_COUNT * 8
+        words = {"ab": many, "cd": many // 4, "ef": many // 4, "gh": many // 4 + 1}
+        trainer = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters"))
+        assert trainer.merge_pair(named(trainer, "e", "f")).ties == 2
 
     def test_counts_beyond_32_bits_stay_exact(self):
         trainer = trained({"ab": 2**40 + 1, "cd": 2**40}, TrainingOptions(base="characters"))

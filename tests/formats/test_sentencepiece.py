@@ -162,7 +162,7 @@ def test_mistral_is_stepped_merge_by_merge(shared):
     tokenizer = load_tokenizer(shared / FILES["mistral"])
     assert (tokenizer.kind, tokenizer.n_merges, tokenizer.why_no_merges) == ("BPE", 28446, "")
     (only,) = explain(tokenizer, "the")
-    steps = [[tokenizer.symbols.content(symbol).decode() for symbol in merge.symbols] for merge in only.merges]
+    steps = [[tokenizer.symbols.content(one).decode() for one in split.symbols] for split in only.splits()]
     assert steps == [["▁t", "h", "e"], ["▁t", "he"], ["▁the"]]
     assert [merge.rank for merge in only.merges] == sorted(merge.rank for merge in only.merges)
     # Runs of spaces share one score, below all others.

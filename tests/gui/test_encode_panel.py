@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from bpe_viz.engine.corpus import Corpus, count_text, worked_example
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.engine.visible import visible
+from bpe_viz.gui import text_geometry
 from bpe_viz.gui.chips import ChipStyle
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.exact_text_edit import EXACT_TEXT, MOST_CHARACTERS
@@ -47,7 +48,7 @@ def make_panel(qtbot: QtBot, look: Look) -> Iterator[MakePanel]:
         chosen = corpus or worked_example()
         workspace.open(lambda options, progress, should_stop: chosen, options, "a test")
         qtbot.waitUntil(lambda: workspace.frame is not None and not workspace.is_training)
-        workspace.set_text(text)
+        workspace.encoder.set_text(text)
         settle(panel, qtbot)
         return panel
 
@@ -63,13 +64,28 @@ def settle(panel: EncodePanel, qtbot: QtBot, position: int | None = None) -> Non
         workspace.seek(position)
 
     def is_settled() -> bool:
-        encoded, frame, spans = workspace.encoded, workspace.frame, panel.spans
+        encoded, frame, spans = workspace.encoder.encoded, workspace.frame, panel.spans
         if encoded is None or frame is None or spans is None:
             return False
         is_there = position is None or (frame.position == position and spans.position == position)
-        return is_there and encoded.text == workspace.text == panel.editor.text and spans.encoded is encoded
+        return is_there and encoded.text == workspace.encoder.text == panel.editor.text and spans.encoded is encoded
 
     qtbot.waitUntil(is_settled)
+
+
+def test_a_letter_with_very_many_marks_is_asked_for_once(make_panel, qtbot, monkeypatch):
+    panel = make_panel(count_text("a\u0301 a", BYTES.counting), BYTES, "a" + "\u0301" * 20_000)
+    asked = []
+    real = text_geometry._number
+    monkeypatch.setattr(text_geometry, "_number", lambda x: asked.append(x) or real(x))
+    painted = []
+    draw = BoxCache.draw_box
+    monkeypatch.setattr(BoxCache, "draw_box", lambda *arguments: painted.append(arguments) or draw(*arguments))
+    panel.grab()
+    assert panel.spans is not None
+    assert len(panel.spans.index) > 19_000
+    assert 0 < len(asked) < 100
+    assert 0 < len(painted) < 1000
 
 
 def tokens(panel: EncodePanel) -> list[str]:
@@ -117,15 +133,15 @@ def test_typing_reaches_the_workspace_and_can_be_undone(make_panel: MakePanel, q
     panel = make_panel(text="low")
     panel.editor.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClicks(panel.editor, "er  a")
-    assert panel.workspace.text == "lower  a"
+    assert panel.workspace.encoder.text == "lower  a"
     settle(panel, qtbot)
     assert tokens(panel)[-3:] == ["␣", "␣", "a"]
     while panel.editor.document().isUndoAvailable():
         panel.editor.undo()
-    assert panel.workspace.text == "low"
+    assert panel.workspace.encoder.text == "low"
     while panel.editor.document().isRedoAvailable():
         panel.editor.redo()
-    assert panel.workspace.text == "lower  a"
+    assert panel.workspace.encoder.text == "lower  a"
 
 
 def test_the_old_tokens_around_an_edit_stay_until_the_answer(make_panel: MakePanel, qtbot: QtBot) -> None:
@@ -163,9 +179,9 @@ def test_strange_text_survives_showing_copying_and_pasting(make_panel: MakePanel
     assert bytes(copied.data(EXACT_TEXT).data()).decode("utf-8", "surrogatepass") == text
     editor.moveCursor(QTextCursor.MoveOperation.End)
     editor.insertFromMimeData(copied)
-    assert panel.workspace.text == text + text
+    assert panel.workspace.encoder.text == text + text
     editor.undo()
-    assert panel.workspace.text == text
+    assert panel.workspace.encoder.text == text
 
 
 def test_a_paste_that_is_too_long_is_refused_with_a_message(make_panel: MakePanel, qtbot: QtBot) -> None:
@@ -181,15 +197,15 @@ def test_a_paste_that_is_too_long_is_refused_with_a_message(make_panel: MakePane
 def test_a_text_from_elsewhere_that_is_too_long_is_refused(make_panel: MakePanel, qtbot: QtBot) -> None:
     panel = make_panel()
     with qtbot.waitSignal(panel.workspace.failed):
-        panel.workspace.set_text("a" * (MOST_CHARACTERS + 1))
+        panel.workspace.encoder.set_text("a" * (MOST_CHARACTERS + 1))
     settle(panel, qtbot)
-    assert panel.editor.text == panel.workspace.text == TEXT
+    assert panel.editor.text == panel.workspace.encoder.text == TEXT
 
 
 def test_another_corpus_colours_the_text_anew(make_panel: MakePanel, qtbot: QtBot) -> None:
     panel = make_panel()
     corpus = count_text("slow slower", BYTES.counting)
-    with qtbot.waitSignal(panel.workspace.encoding_changed):
+    with qtbot.waitSignal(panel.workspace.encoder.encoding_changed):
         panel.workspace.open(lambda options, progress, should_stop: corpus, BYTES, "another")
     settle(panel, qtbot, 3)
     assert tokens(panel)[-3:] == ["slow", "e", "r"]
@@ -237,7 +253,7 @@ def test_a_pair_pointed_at_elsewhere_outlines_both_of_its_tokens(make_panel: Mak
 
 def test_text_from_elsewhere_replaces_the_editors(make_panel: MakePanel, qtbot: QtBot) -> None:
     panel = make_panel()
-    panel.workspace.set_text("low\ud83d")
+    panel.workspace.encoder.set_text("low\ud83d")
     assert panel.editor.text == "low\ud83d"
     settle(panel, qtbot)
 
@@ -297,7 +313,7 @@ def test_ids_are_decoded_and_their_text_encoded(make_panel: MakePanel, qtbot: Qt
     panel.decode_button.click()
     page = panel.decode_page
     assert panel.pages.currentWidget() is page
-    with qtbot.waitSignal(panel.workspace.decoded):
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
         page.field.setPlainText("[13, 11, 99, -1]")
     assert [chip.style is ChipStyle.GAP for chip in page.chips.chips] == [False, False, True, True]
     assert "No token has the id 99, -1." in page.message.text()
@@ -305,7 +321,7 @@ def test_ids_are_decoded_and_their_text_encoded(make_panel: MakePanel, qtbot: Qt
     page.grab()
     page.encode_button.click()
     assert panel.pages.currentWidget() is not page
-    assert panel.editor.text == panel.workspace.text == text
+    assert panel.editor.text == panel.workspace.encoder.text == text
 
 
 def test_a_word_that_is_no_id_is_named_beside_the_field(make_panel: MakePanel, qtbot: QtBot) -> None:
@@ -320,7 +336,7 @@ def test_a_word_that_is_no_id_is_named_beside_the_field(make_panel: MakePanel, q
 def test_bytes_that_are_no_character_are_counted(make_panel: MakePanel, qtbot: QtBot) -> None:
     panel = in_bytes(make_panel, "a")
     panel.show_decode_page()
-    with qtbot.waitSignal(panel.workspace.decoded):
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
         panel.decode_page.field.setPlainText("108 240 159")
     assert "no whole character" in panel.decode_page.message.text()
 
@@ -404,7 +420,7 @@ def test_the_heading_counts_what_is_decoded(make_panel: MakePanel, qtbot: QtBot)
     text_counted = panel.totals_label.text
     panel.show_decode_page()
     assert panel.totals_label.text == ""
-    with qtbot.waitSignal(panel.workspace.decoded):
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
         panel.decode_page.field.setPlainText("[13, 11, 99, -1]")
     assert panel.totals_label.text.startswith("4 ids · ")
     assert panel.totals_label.text.endswith(" · 2 unknown")

@@ -76,6 +76,10 @@ def test_a_merge_takes_from_its_neighbours_and_makes_new_pairs(
 def test_marks_are_said_in_words_too(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
     assert "merged next" in panel.bars.tooltip(row_of(panel, "e · s"))
     assert "tied with the pair that is merged next" in panel.bars.tooltip(row_of(panel, "s · t"))
+    for label in ("e · s", "s · t"):
+        tie = "2 pairs tie, and textbook takes the first in order, before s + t"
+        assert tie in panel.bars.tooltip(row_of(panel, label))
+    assert "pairs tie" not in panel.bars.tooltip(row_of(panel, "w · e"))
     assert "e · s: counted 9 times; merged next" in panel.bars.accessibleDescription()
     assert "Tied with it, but not the winner: 1 " in panel.bars.accessibleDescription()
 
@@ -83,7 +87,10 @@ def test_marks_are_said_in_words_too(qtbot: QtBot, workspace: Workspace, panel: 
 def test_the_tooltip_names_the_words_in_sight(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:
     with qtbot.waitSignal(workspace.frame_changed, check_params_cb=lambda frame: len(frame.splits) == 4):
         workspace.watch_rows(range(4))
-    assert panel.bars.tooltip(row_of(panel, "l · o")) == "l · o: counted 7 times\nIn: low  5,  lower  2"
+    assert (
+        panel.bars.tooltip(row_of(panel, "l · o"))
+        == "l · o: counted 7 times\nIn: low  5,  lower  2\nDouble click, or M: merge it instead"
+    )
 
 
 def test_at_the_target_no_pair_is_marked(qtbot: QtBot, workspace: Workspace, panel: HistogramPanel) -> None:

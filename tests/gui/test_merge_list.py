@@ -123,9 +123,9 @@ def test_the_merge_that_training_would_make_next_is_the_last_row(open_panel: Ope
 def test_a_click_jumps_and_pauses(open_panel: Open, qtbot: QtBot) -> None:
     panel = open_panel()
     workspace = panel.workspace
-    workspace.play()
+    workspace.player.play()
     mouse(panel, QEvent.Type.MouseButtonPress, 4, 300)
-    assert not workspace.is_playing
+    assert not workspace.player.is_playing
     qtbot.waitUntil(lambda: panel.rows_view.cursor_row == 4)
     assert workspace.position == 5
 
@@ -259,12 +259,12 @@ def test_the_token_is_always_in_sight_and_cut_only_with_an_ellipsis(
     rows = panel.rows_view
     for rank in range(rows.row_count):
         chips = rows.shown_chips(rank)
-        merge = rows._merge(rank)
+        merge = rows.texts.merge(rank)
         symbols = (merge.left, merge.right, merge.token)[-len(chips) :]
         assert len(chips) == (3 if rows.shows_parts else 1)
         assert chips[-1][2] <= max(rows.chips_right(rank), chips[-1][1] + look.px(18))
         for (text, _, _), symbol in zip(chips, symbols, strict=True):
-            whole = rows._parts(symbol, 10_000)
+            whole = rows.texts.parts(symbol, 10_000)
             assert text in (text_of(whole), text_of(drawable(whole, look.mono_metrics()))) or "…" in text
         if len(chips) == 3:
             widths = [right - left for _, left, right in chips]

@@ -44,6 +44,16 @@ def test_every_panel_as_svg_that_is_xml(tmp_path, qtbot, text, panel):
     assert len(shapes) > 10
 
 
+def test_a_branch_is_drawn_after_the_pair_that_was_merged_instead(tmp_path, qtbot):
+    figures = {name: tmp_path / f"{name}.png" for name in ("chosen", "next", "step")}
+    snapshot(EXAMPLE, figures["chosen"], options=None, position=2, instead="[n][e]", panel="merge_list")
+    snapshot(EXAMPLE, figures["next"], options=None, position=2, instead="[l][o]", panel="merge_list")
+    snapshot(EXAMPLE, figures["step"], options=None, position=3, panel="merge_list")
+    chosen, following, step = (QImage(str(path)) for path in figures.values())
+    # What the rule takes anyway is a step; another pair adds the strip on what differs.
+    assert following == step != chosen
+
+
 def test_pdf(tmp_path, qtbot, text):
     out = tmp_path / "figure.pdf"
     snapshot(str(text), out, options=Options(CountingOptions("whitespace"), TrainingOptions(merges=4)))
@@ -54,6 +64,9 @@ def test_pdf(tmp_path, qtbot, text):
     ("change", "said"),
     [
         ({"position": 8}, "There is no position 8: this training has the positions 0 to 7."),
+        ({"instead": "ne"}, "'ne' names no pair. Write both symbols in brackets, such as [n][e]."),
+        ({"instead": "[lo][w]"}, "There is no symbol lo at position 1. Name others."),
+        ({"instead": "[e][s]"}, "The pair e + s does not occur after merge 1."),
         ({"panel": "pie"}, "There is no panel named 'pie'."),
         ({"theme": "pink"}, "There is no theme named 'pink'."),
         ({"out": "figure.gif"}, "figure.gif is no figure that bpe_viz writes."),

@@ -18,7 +18,8 @@ from bpe_viz.gui.go_to_popup import position_in
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panels.timeline import TimelinePanel
 from bpe_viz.gui.speeds import SPEEDS, faster, slower, speed_text
-from bpe_viz.gui.workspace import Activity, Workspace
+from bpe_viz.gui.training import Activity
+from bpe_viz.gui.workspace import Workspace
 from tests.gui.worked import open_workspace, seek
 
 # What the offscreen platform lacks for tooltips and popups.
@@ -87,10 +88,10 @@ def test_a_workspace_without_corpus_offers_nothing(qtbot: QtBot, look: Look) -> 
 
 
 def test_playing_shows_the_pause_sign(qtbot: QtBot, workspace: Workspace, panel: TimelinePanel) -> None:
-    workspace.set_speed(200)
+    workspace.player.set_speed(200)
     panel.play.click()
     assert panel.play.sign == "pause"
-    qtbot.waitUntil(lambda: panel.text == "7 of 7" and not workspace.is_playing)
+    qtbot.waitUntil(lambda: panel.text == "7 of 7" and not workspace.player.is_playing)
     assert panel.play.sign == "play"
 
 
@@ -114,7 +115,7 @@ def test_keys_step_seek_and_set_breakpoints(qtbot: QtBot, workspace: Workspace, 
     assert press(Qt.Key.Key_End) == 7
     assert press(Qt.Key.Key_Left) == 6
     press(Qt.Key.Key_B)
-    assert workspace.breakpoints == (6,)
+    assert workspace.player.breakpoints == (6,)
     assert press(Qt.Key.Key_Home) == 0
     assert press(Qt.Key.Key_PageDown) == 6
     assert press(Qt.Key.Key_PageUp) == 0
@@ -123,11 +124,11 @@ def test_keys_step_seek_and_set_breakpoints(qtbot: QtBot, workspace: Workspace, 
 
 def test_a_click_below_the_track_toggles_a_breakpoint(qtbot: QtBot, workspace: Workspace, panel: TimelinePanel) -> None:
     click(qtbot, panel, tick_point(panel, 4))
-    assert workspace.breakpoints == (4,)
+    assert workspace.player.breakpoints == (4,)
     assert workspace.position == 0
     assert panel.scrubber.tooltip_at(tick_point(panel, 4)) == "Click: take away the breakpoint at merge 4"
     click(qtbot, panel, tick_point(panel, 4) + QPoint(3, 0))
-    assert workspace.breakpoints == ()
+    assert workspace.player.breakpoints == ()
 
 
 def test_hovering_tells_the_merge_and_the_tokens(panel: TimelinePanel) -> None:
@@ -151,9 +152,9 @@ def test_the_menu_sets_the_speed(qtbot: QtBot, workspace: Workspace, panel: Time
     assert panel.speed.text() == "1 merge / s"
     chosen = next(choice for choice in panel.speed.menu().actions() if choice.text() == "200 merges / s")
     chosen.trigger()
-    assert workspace.speed == 200
+    assert workspace.player.speed == 200
     assert panel.speed.text() == "200 merges / s"
-    workspace.set_speed(4)  # a speed that the menu does not have
+    workspace.player.set_speed(4)  # a speed that the menu does not have
     assert panel.speed.text() == "4 merges / s"
     assert not any(choice.isChecked() for choice in panel.speed.menu().actions())
 

@@ -88,20 +88,20 @@ class TestKeys:
         press(qtbot, example, Qt.Key.Key_Home)
         assert press(qtbot, example, Qt.Key.Key_PageDown).position == 3
         press(qtbot, example, Qt.Key.Key_Home)
-        example.workspace.set_speed(1000)
+        example.workspace.player.set_speed(1000)
         press(qtbot, example, Qt.Key.Key_Space)
-        qtbot.waitUntil(lambda: not example.workspace.is_playing)
+        qtbot.waitUntil(lambda: not example.workspace.player.is_playing)
         qtbot.waitUntil(lambda: example.workspace.is_settled)
         assert example.workspace.frame.position == 3
 
     def test_playing_at_the_end_starts_again_and_a_step_pauses(self, qtbot, example):
         press(qtbot, example, Qt.Key.Key_End)
-        example.workspace.set_speed(0.5)
+        example.workspace.player.set_speed(0.5)
         example.actions_table.run("play")
         qtbot.waitUntil(lambda: example.workspace.is_settled)
-        assert (example.workspace.position, example.workspace.is_playing) == (0, True)
+        assert (example.workspace.position, example.workspace.player.is_playing) == (0, True)
         press(qtbot, example, Qt.Key.Key_Right)
-        assert (example.workspace.position, example.workspace.is_playing) == (1, False)
+        assert (example.workspace.position, example.workspace.player.is_playing) == (1, False)
 
     def test_a_text_field_keeps_its_keys(self, qtbot, example):
         example.docks.activate("merge_list")
@@ -110,7 +110,7 @@ class TestKeys:
         for key in (Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Space, Qt.Key.Key_G, Qt.Key.Key_B):
             qtbot.keyClick(field, key)
         assert example.workspace.position == 0
-        assert example.workspace.breakpoints == ()
+        assert example.workspace.player.breakpoints == ()
         assert press(qtbot, example, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier).position == 1
 
     def test_escape_gives_the_keys_back(self, qtbot, example):
@@ -158,7 +158,7 @@ class TestActions:
         assert len(keys) == len(set(keys))
         titles = [action.text() for menu in window.bar.brand.menu.actions() for action in menu.menu().actions()]
         for spec in specs:
-            assert any(title.startswith(spec.title.replace("&", "&&")) for title in titles), spec.id
+            assert any(title.startswith(spec.shown_title.replace("&", "&&")) for title in titles), spec.id
 
     def test_the_palette_finds_and_runs_an_action(self, qtbot, example):
         from bpe_viz.gui.action_lists import Palette

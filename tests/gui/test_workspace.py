@@ -14,7 +14,7 @@ from bpe_viz.errors import OptionError, Stopped
 from bpe_viz.gui import kernel_choice
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.sources import WORKED_EXAMPLE_OPTIONS
-from bpe_viz.gui.training_changes import describe_change, first_difference
+from bpe_viz.gui.training_changes import compare, describe_change
 from bpe_viz.gui.workspace import Workspace
 
 TEXT = "the cat sat on the mat with the other cat " * 3
@@ -50,11 +50,11 @@ def test_a_late_encoding_by_the_training_before_is_not_shown(qtbot, workspace, m
 
     monkeypatch.setattr(Answers, "encode", late)
     workspace.corpus_changed.connect(lambda _: is_open.set())
-    workspace.set_text("the cat")
+    workspace.encoder.set_text("the cat")
     workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
     qtbot.waitUntil(lambda: workspace.timeline is not first and workspace.is_settled)
     assert workspace.frontier == 7 < first.frontier
-    assert workspace.encoded.tokenizer.base is workspace.timeline.base
+    assert workspace.encoder.encoded.tokenizer.base is workspace.timeline.base
 
 
 def test_a_change_of_options_while_training_is_told_once_and_of_the_new_merges(qtbot, monkeypatch):
@@ -128,10 +128,10 @@ def test_training_that_fails_leaves_the_cursor_at_what_is_trained(qtbot, monkeyp
     workspace.failed.connect(failures.append)
     workspace.open(count_example, WORKED_EXAMPLE_OPTIONS, "the worked example")
     qtbot.waitUntil(lambda: bool(failures) and workspace.is_settled)
-    workspace.play()
+    workspace.player.play()
     workspace.seek(3)
     qtbot.waitUntil(lambda: len(failures) == 2 and workspace.is_settled)
-    assert (workspace.position, workspace.is_playing) == (0, False)
+    assert (workspace.position, workspace.player.is_playing) == (0, False)
     workspace.close()
 
 
@@ -222,8 +222,8 @@ def test_what_changed_is_said_as_people_read_it():
 def test_merges_are_called_the_same_only_where_both_are_trained(workspace):
     timeline = workspace.timeline
     part = Trainer(workspace.corpus.pretokens, workspace.options.training)
-    assert first_difference(part.timeline, part.timeline) == ""
+    assert compare(part.timeline, part.timeline).sentence == ""
     part.train_to(3)
-    assert first_difference(part.timeline, part.timeline) == "The first 3 merges are the same."
-    assert first_difference(part.timeline, timeline) == "The first 3 merges are the same."
-    assert first_difference(timeline, timeline) == "The merges are the same."
+    assert compare(part.timeline, part.timeline).sentence == "The first 3 merges are the same."
+    assert compare(part.timeline, timeline).sentence == "The first 3 merges are the same."
+    assert compare(timeline, timeline).sentence == "The merges are the same."

@@ -32,7 +32,7 @@ _NOTHING: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 
 class EncodePanel(Panel):
-    """Shows workspace.text, encoded at the cursor's position."""
+    """Shows workspace.encoder.text, encoded at the cursor's position."""
 
     def __init__(self, workspace: Workspace, look: Look) -> None:
         super().__init__(workspace, look, "Encode")
@@ -48,7 +48,7 @@ class EncodePanel(Panel):
         self._fill_heading()
         self._fill_body()
         self._connect()
-        self._show_text(workspace.text)
+        self._show_text(workspace.encoder.text)
         self._show_tokens()
 
     def _fill_heading(self) -> None:
@@ -97,18 +97,18 @@ class EncodePanel(Panel):
 
     def _connect(self) -> None:
         workspace, editor = self.workspace, self.editor
-        workspace.encoding_changed.connect(self._show_encoding)
+        workspace.encoder.encoding_changed.connect(self._show_encoding)
         workspace.frame_changed.connect(self._show_frame)
-        workspace.text_set.connect(self._show_text)
+        workspace.encoder.text_set.connect(self._show_text)
         workspace.selection_changed.connect(self._show_selection)
-        workspace.decoded.connect(self._show_decoding)
+        workspace.encoder.decoded.connect(self._show_decoding)
         editor.text_edited.connect(self._edited)
         editor.refused.connect(workspace.failed)
         editor.hovered.connect(self._hover)
         editor.clicked.connect(self._select)
         self.curve.position_chosen.connect(workspace.jump)
         self.decode_button.toggled.connect(self.show_decode_page)
-        self.decode_page.ids_given.connect(workspace.decode)
+        self.decode_page.ids_given.connect(workspace.encoder.decode)
         self.decode_page.figures_changed.connect(self._show_figures)
         self.decode_page.text_wanted.connect(self._encode_decoded)
         self.look.changed.connect(self._show_tokens)
@@ -157,12 +157,12 @@ class EncodePanel(Panel):
             self.editor.show_text(text)
         else:
             self.workspace.failed.emit(too_long(len(text)))
-            self.workspace.set_text(self.editor.text, from_editor=True)
+            self.workspace.encoder.set_text(self.editor.text, from_editor=True)
 
     @Slot(object)
     def _edited(self, text: str) -> None:
         self._show_tokens()
-        self.workspace.set_text(text, from_editor=True)
+        self.workspace.encoder.set_text(text, from_editor=True)
 
     @Slot(object)
     def _show_encoding(self, encoded: EncodedText) -> None:
@@ -176,7 +176,7 @@ class EncodePanel(Panel):
 
     @Slot()
     def _show_tokens(self) -> None:
-        encoded, frame = self.workspace.encoded, self.workspace.frame
+        encoded, frame = self.workspace.encoder.encoded, self.workspace.frame
         if encoded is None or frame is None:
             self.editor.show_spans(None, _NOTHING, _NOTHING.astype(bool))
             self._figures = []
@@ -228,7 +228,7 @@ class EncodePanel(Panel):
 
     @Slot(object)
     def _encode_decoded(self, text: str) -> None:
-        self.workspace.set_text(text)
+        self.workspace.encoder.set_text(text)
         self.show_decode_page(False)
 
     @Slot(QAction)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from bpe_viz.engine.label_search import parse_wanted, symbols_holding
+from bpe_viz.gui.branch_strip import BranchStrip, LineButton
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
-from bpe_viz.gui.merge_rows import MergeRows, Row
+from bpe_viz.gui.merge_rows import MergeRows
+from bpe_viz.gui.merge_texts import Row
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.workspace import Workspace
 
@@ -52,6 +54,8 @@ class MergeListPanel(Panel):
         super().__init__(workspace, look, TITLE)
         self.rows_view = MergeRows(workspace, look)
         self.rows_view.setAccessibleName(TITLE)
+        self.line_button = LineButton(workspace)
+        self.strip = BranchStrip(workspace, look)
         self._wanted = b""
         self._hits: list[int] = []
         self._hit: int | None = None
@@ -67,11 +71,18 @@ class MergeListPanel(Panel):
         self.find_field.textChanged.connect(self._search_again)
         self.find_field.asked.connect(self.go_to_hit)
         show_fault(self.find_field, None, FIND_HELP)
+        self.add_to_heading(self.line_button, after_stretch=False)
         self.add_to_heading(self.found_label)
         self.add_to_heading(self.find_field)
+        self.set_body(self.strip)
         self.set_body(self.rows_view)
-        workspace.corpus_changed.connect(self._search_again)
+        workspace.timeline_changed.connect(self._search_again)
         workspace.frontier_changed.connect(self._search_on)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height between what differs and the list."""
+        super().resizeEvent(event)
+        self.strip.fit_panel(self.height())
 
     # --- read by tests and by whoever exports ---
 

@@ -25,7 +25,7 @@ class NarrationPanel(Panel):
         self.view = SentenceView(look)
         self.set_body(self.view)
         self._has_stepped = False
-        workspace.corpus_changed.connect(self.view.forget_lines)
+        workspace.timeline_changed.connect(self.view.forget_lines)
         workspace.frame_changed.connect(self.show_frame)
         if workspace.frame is not None:
             self.show_frame(workspace.frame)

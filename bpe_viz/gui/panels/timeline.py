@@ -22,8 +22,9 @@ from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.scrubber import Scrubber
 from bpe_viz.gui.speeds import SPEEDS, speed_text
+from bpe_viz.gui.training import Activity
 from bpe_viz.gui.transport import TransportButton
-from bpe_viz.gui.workspace import Activity, Workspace
+from bpe_viz.gui.workspace import Workspace
 
 TITLE = "Timeline"
 HEIGHT, SLIM_ROW = 76, 28
@@ -128,7 +129,7 @@ class TimelinePanel(Panel):
             choice = menu.addAction(speed_text(speed))
             choice.setCheckable(True)
             choice.setData(speed)
-            choice.triggered.connect(lambda _=False, speed=speed: self.workspace.set_speed(speed))
+            choice.triggered.connect(lambda _=False, speed=speed: self.workspace.player.set_speed(speed))
             choices.addAction(choice)
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -140,7 +141,7 @@ class TimelinePanel(Panel):
         workspace = self.workspace
         self.first.clicked.connect(lambda: self._jump(0))
         self.back.clicked.connect(lambda: workspace.step(-1))
-        self.play.clicked.connect(lambda: workspace.toggle_playing())
+        self.play.clicked.connect(lambda: workspace.player.toggle())
         self.on.clicked.connect(lambda: workspace.step(1))
         self.last.clicked.connect(lambda: self._jump(workspace.last_position))
         self.go_to.clicked.connect(self.ask_position)
@@ -149,13 +150,13 @@ class TimelinePanel(Panel):
         for signal in (
             workspace.frame_changed,
             workspace.frontier_changed,
-            workspace.corpus_changed,
-            workspace.playing_changed,
+            workspace.timeline_changed,
+            workspace.player.playing_changed,
         ):
             signal.connect(self.follow)
         workspace.activity_changed.connect(self.show_activity)
-        workspace.speed_changed.connect(self._show_speed)
-        self._show_speed(workspace.speed)
+        workspace.player.speed_changed.connect(self._show_speed)
+        self._show_speed(workspace.player.speed)
 
     # --- changes from outside ---
 
@@ -176,8 +177,8 @@ class TimelinePanel(Panel):
         self.back.explain("One merge back", "Left", at_start)
         self.on.explain("Next merge", "Right", at_end)
         self.last.explain("Last position", "End", at_end)
-        self.play.set_sign("pause" if workspace.is_playing else "play")
-        playing = "Pause" if workspace.is_playing else "Play from the start" if at_end else "Play"
+        self.play.set_sign("pause" if workspace.player.is_playing else "play")
+        playing = "Pause" if workspace.player.is_playing else "Play from the start" if at_end else "Play"
         self.play.explain(playing, "Space", no_corpus or (None if last else at_end))
         self.go_to.setEnabled(last > 0)
         self._follow_stop()

@@ -12,9 +12,10 @@ from bpe_viz.errors import OptionError
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
+from bpe_viz.gui.row_listing import Rows
 from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.word_rows import WordRows
-from bpe_viz.gui.workspace import Rows, Workspace
+from bpe_viz.gui.workspace import Workspace
 
 TITLE = "Word splits"
 FILTER_DELAY = 150
@@ -58,7 +59,7 @@ class WordSplitsPanel(Panel):
         self._filter_timer.timeout.connect(self._use_filter)
         self._fill_heading()
         self._fill_body()
-        workspace.rows_changed.connect(self._show_count)
+        workspace.listing.rows_changed.connect(self._show_count)
         workspace.frame_changed.connect(self._show_note)
         self.sort_by("changed")
 
@@ -120,7 +121,7 @@ class WordSplitsPanel(Panel):
             action.setChecked(action.data() == sort)
         self.sort_button.show_text(SORTS[sort])
         self.rows_view.scroll_to(0)
-        self.workspace.list_rows(sort=sort)
+        self.workspace.listing.list_rows(sort=sort)
 
     @Slot(QAction)
     def _sort_chosen(self, action: QAction) -> None:
@@ -139,7 +140,7 @@ class WordSplitsPanel(Panel):
         show_fault(self.filter_field, None, FILTER_HELP)
         self.rows_view.filter_text = typed
         self.rows_view.scroll_to(0)
-        self.workspace.list_rows(typed_filter=typed)
+        self.workspace.listing.list_rows(typed_filter=typed)
 
     @Slot(object)
     def _show_count(self, rows: Rows) -> None:

@@ -1,0 +1,143 @@
+"""Opening: a corpus is counted and its first pairs are, while what is shown stays until that has succeeded."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from bpe_viz.engine.types import Options
+from bpe_viz.errors import BpeVizError
+from bpe_viz.gui.jobs import Job, Lane
+from bpe_viz.gui.kernel_choice import KernelChoice
+from bpe_viz.gui.training import Activity, CountCorpus, Training, begin_training, keep_counts
+from bpe_viz.gui.training_changes import Comparison, describe_change
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of options.
+
+    before: the training that is shown; sentences: on each option that differs; position: where the cursor was
+    """
+
+    before: Training
+    sentences: list[str]
+    position: int
+
+    def describe(self, after: Training, comparison: Comparison) -> str:
+        """Say what it changed; comparison: of the training before with the one after."""
+        parts = [*self.sentences, *filter(None, [comparison.sentence])]
+        if after.timeline.frontier < self.position:
+            parts.append(f"The new training has no merge {self.position:,}: its last one is shown.")
+        before, now = self.before.corpus.pretokens, after.corpus.pretokens
+        if before is not now:
+            parts.append(f"{len(before):,} distinct pre-tokens became {len(now):,}.")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is being opened, so that it can be opened with other options."""
+
+    count: CountCorpus
+    options: Options
+    name: str
+    change: Change | None
+
+
+class Opening(QObject):
+    """Opens one corpus at a time in the training lane; another one, or other options, replace it."""
+
+    opened = Signal(object, object)
+    """(Training, Change or None): it can be shown now."""
+    not_opened = Signal(object)
+    """BpeVizError: it failed or was stopped."""
+    activity_changed = Signal(object)
+    """Activity or None."""
+    noticed = Signal(str)
+    """str: what the user should know."""
+
+    def __init__(self, lane: Lane, kernels: KernelChoice, parent: QObject) -> None:
+        super().__init__(parent)
+        self._lane = lane
+        self._kernels = kernels
+        self._source: _Source | None = None
+
+    @property
+    def options(self) -> Options | None:
+        """The options of what is being opened; None if nothing is."""
+        return None if self._source is None else self._source.options
+
+    @property
+    def name(self) -> str | None:
+        """What is being opened, for people; None if nothing is."""
+        return None if self._source is None else self._source.name
+
+    def open(self, count: CountCorpus, options: Options, name: str, change: Change | None = None) -> None:
+        """Count a corpus and its first pairs.
+
+        count: does the counting, in the training lane; name: of the source, for people
+        change: what the user changed of the training that is shown, to be said once the next one is trained
+        """
+        self._source = _Source(count, options, name, change)
+        started = time.monotonic()
+
+        def work(job: Job) -> Training:
+            job.report(0.0, f"Reading {name}")
+            corpus = count(options, job.report, job.should_stop)
+            return begin_training(corpus, options, count, self._kernels, job)
+
+        def report(fraction: float, text: str) -> None:
+            self.activity_changed.emit(Activity.since(started, fraction, text))
+
+        def done(training: Training) -> None:
+            self._source = None
+            self.opened.emit(training, change)
+
+        self._lane.submit("open", work, done, self._fail, report)
+        report(0.0, f"Reading {name}")
+
+    def change_options(self, shown: Training | None, options: Options, position: int) -> bool:
+        """Open what is shown with other options, or what is being opened; tells whether training is to go on instead.
+
+        position: where the cursor is
+        """
+        source = self._source
+        if source is not None and source.change is None:
+            if options != source.options:
+                sentences = describe_change(source.options, options)
+                self.open(source.count, options, source.name)
+                self.noticed.emit(" ".join((f"{source.name} is opened anew.", *sentences)))
+            return False
+        if shown is None:
+            return False
+        if options == shown.options:
+            return self._take_back()
+        corpus, count = shown.corpus, shown.count
+        if options.counting == shown.options.counting or corpus.is_table:
+            count = keep_counts(corpus, count)
+        change = Change(shown, describe_change(shown.options, options), position)
+        self.open(count, options, corpus.name, change)
+        return False
+
+    def _take_back(self) -> bool:
+        """The options are to be as they were before a change that is under way."""
+        if self._source is None:
+            return False
+        self._lane.drop("open")
+        self._source = None
+        self.activity_changed.emit(None)
+        return True
+
+    def stop(self) -> None:
+        """Stop at once; the answer of a job that runs still arrives."""
+        self._lane.stop("open")
+        if not self._lane.is_busy("open"):
+            self._source = None
+
+    def _fail(self, error: BpeVizError) -> None:
+        self._source = None
+        self.activity_changed.emit(None)
+        self.not_opened.emit(error)
