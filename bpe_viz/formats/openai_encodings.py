@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import binascii
+import json
 from dataclasses import dataclass, field
 
+from bpe_viz.formats._stand_ins import from_stand_ins
+
 _FOLDER = "https://openaipublic.blob.core.windows.net/encodings/"
-_RANKS_OF_GPT2 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
 _END = "<|endoftext|>"
+
+RANKS_OF_GPT2 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"
+GPT2_VOCABULARY = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main/encoder.json"
+"""What tiktoken fetches for "gpt2", from which it makes those ranks."""
+GPT2_VOCABULARY_SHA256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +116,8 @@ ENCODINGS = (
         {_END: 50256, **dict(zip(_FIM, range(50281, 50284), strict=True))},
         ("text-davinci-edit", "code-davinci-edit"),
     ),
-    Encoding("r50k_base", "GPT-3", "r50k_base.tiktoken", _RANKS_OF_GPT2, "gpt2", {_END: 50256}, ("davinci", "gpt-3")),
-    Encoding("gpt2", "GPT-2", "r50k_base.tiktoken", _RANKS_OF_GPT2, "gpt2", {_END: 50256}, ("gpt-2",)),
+    Encoding("r50k_base", "GPT-3", "r50k_base.tiktoken", RANKS_OF_GPT2, "gpt2", {_END: 50256}, ("davinci", "gpt-3")),
+    Encoding("gpt2", "GPT-2", "r50k_base.tiktoken", RANKS_OF_GPT2, "gpt2", {_END: 50256}, ("gpt-2",)),
 )
 
 
@@ -127,3 +135,10 @@ def encoding_of_model(name: str) -> Encoding | None:
 def encoding_of_file(sha256: str) -> Encoding | None:
     """Return the encoding whose published file has this hash: the best known of those that share it."""
     return next((one for one in ENCODINGS if one.sha256 == sha256), None)
+
+
+def ranks_of_vocabulary(vocabulary: bytes) -> bytes:
+    """Write GPT-2's vocabulary, the content of its encoder.json, as a file of ranks."""
+    ids: dict[str, int] = json.loads(vocabulary)
+    tokens = sorted((number, from_stand_ins(text)) for text, number in ids.items() if text != _END)
+    return b"".join(binascii.b2a_base64(token, newline=False) + b" %d\n" % number for number, token in tokens)
