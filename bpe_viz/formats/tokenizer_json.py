@@ -7,6 +7,7 @@ from pathlib import Path
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.formats import Format, refuse_pretokenizer
+from bpe_viz.formats._own_library import TOKENIZERS
 
 _KEYS = (b'"added_tokens"', b'"model"', b'"pre_tokenizer"', b'"normalizer"', b'"truncation"')
 
@@ -47,4 +48,5 @@ FORMAT = Format(
     load=load,
     save=save,
     check=check,
+    library=TOKENIZERS,
 )
