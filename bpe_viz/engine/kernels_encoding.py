@@ -326,3 +326,30 @@ def fill_whole(merges: Merges, n_symbols: int) -> None:
         while merges.whole[slot] != NO_TOKEN:
             slot = (slot + 1) & mask
         merges.whole[slot] = symbol
+
+
+def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: Array) -> int:
+    """Find every way to cut each symbol into two symbols that come before it; what is made has rank symbol - N_BASE.
+
+    merges: with content, and with whole, into which the n_symbols are entered
+    left, right: (at least as many as there are ways,) int32; rank: (as many,) int64
+    Plain reference: JoinedRanks.entries.
+    """
+    content, begins = merges.content, merges.content_start
+    found = 0
+    for made in range(N_BASE, n_symbols):
+        start, end = begins[made], begins[made + 1]
+        for cut in range(start + 1, end):
+            first, second = key_of(content, start, cut - start)
+            a = _find_whole(merges, content, start, cut - start, first, second)
+            if a == NO_TOKEN:
+                continue
+            first, second = key_of(content, cut, end - cut)
+            b = _find_whole(merges, content, cut, end - cut, first, second)
+            if b == NO_TOKEN:
+                continue
+            left[found] = a
+            right[found] = b
+            rank[found] = made - N_BASE
+            found += 1
+    return found

@@ -226,7 +226,7 @@ class SymbolTable:
     __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols")
 
     def __init__(self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int) -> None:
-        """Arrays as in kernels.Order and kernels.State; n_symbols: how many of them count."""
+        """Arrays as in kernels_order.Order and kernels.State; n_symbols: how many of them count."""
         self.base = base
         self.n_symbols = n_symbols
         self._text = text
@@ -241,6 +241,11 @@ class SymbolTable:
         if not 0 <= symbol < self.n_symbols:
             raise IndexError(f"no symbol {symbol} among {self.n_symbols}")
         return self._text[self._text_start[symbol] : self._text_start[symbol + 1]].tobytes()  # type: ignore[no-any-return]  # uint8
+
+    def texts(self, n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the labels of the first n symbols end to end, and (n + 1,) where each begins; copies."""
+        start = np.array(self._text_start[: n + 1], dtype=np.int64)
+        return np.array(self._text[: start[-1]], dtype=np.uint8), start
 
     def ends_word(self, symbol: int) -> bool:
         """Whether the symbol carries the end-of-word marker."""

@@ -262,6 +262,8 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     base = tokenizer.base
     _check(base.base, base.end_of_word, base.marker, tokenizer.counting, tokenizer.unknown)
     texts = written_symbols(tokenizer)
+    if not texts:
+        raise FormatError("The tokenizer has no token, and two empty files are no tokenizer.", "Train it on some text.")
     vocabulary = _vocabulary_to_write(tokenizer, texts)
     pairs = tokenizer.pairs[: tokenizer.position]
     if len(set(pairs)) < len(pairs):

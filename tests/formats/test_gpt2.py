@@ -370,6 +370,13 @@ TRAINING = st.builds(
 )
 
 
+def test_a_tokenizer_without_a_token_is_refused(tmp_path):
+    empty = trained(" ", CountingOptions("whitespace"), TrainingOptions(base="characters"))
+    with pytest.raises(FormatError, match="has no token"):
+        save_tokenizer(empty, tmp_path / "merges.txt")
+    assert not list(tmp_path.iterdir())
+
+
 @settings(max_examples=300)
 @given(corpus=CORPORA, counting=COUNTING, training=TRAINING, texts=st.lists(TEXTS, min_size=1, max_size=4),
        position=st.integers(0, 25))  # fmt: skip
