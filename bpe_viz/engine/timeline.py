@@ -89,6 +89,8 @@ class Timeline:
     One thread publishes, any thread reads: the whole of what is published is one tuple, replaced at once.
     """
 
+    is_counted = True
+
     def __init__(
         self,
         pretokens: PretokenCounts,
@@ -146,12 +148,24 @@ class Timeline:
         published = self.published
         if not 0 <= rank < published.frontier:
             raise IndexError(f"no merge of rank {rank} among {published.frontier}")
+        return self.merge_in(published, rank)
+
+    def merge_in(self, published: Published, rank: int) -> Merge:
+        """Return the merge of this rank in what was published at one moment."""
         return merge_at(published, len(self.base), rank)
+
+    def expected(self, rank: int) -> Departure | None:
+        """Return what the rule would have done at a merge that was made in its place; None where it did the same."""
+        return self.departures.get(rank)
+
+    def reader(self, kernel_set: Kernels) -> Reader:
+        """Return a reader of its own."""
+        return Reader(self, kernel_set)
 
     def merges(self) -> Iterable[Merge]:
         """Yield all recorded merges in order."""
         published = self.published
-        return (merge_at(published, len(self.base), rank) for rank in range(published.frontier))
+        return (self.merge_in(published, rank) for rank in range(published.frontier))
 
     def pairs(self) -> list[Pair]:
         """Return the merge list as pairs of symbol ids."""
@@ -161,6 +175,17 @@ class Timeline:
             Pair(left, right)
             for left, right in zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True)
         ]
+
+    def rank_of(self, pair: Pair) -> int | None:
+        """Return the rank of the merge of a pair, None if it is not recorded."""
+        published = self.published
+        slots = published.merged_slot[: published.frontier]
+        ranks = np.flatnonzero((published.left[slots] == pair.left) & (published.right[slots] == pair.right))
+        return int(ranks[0]) if len(ranks) else None
+
+    def id_of(self, symbol: int) -> int:
+        """Return the token id of a symbol: its own number, as the window calls it while training goes on."""
+        return symbol
 
     def beginning(self, merges: int) -> Beginning:
         """Return the first merges. Raises IndexError beyond the frontier."""
@@ -271,8 +296,8 @@ class Reader:
         """
         if position != self.position or self._seen is not self.timeline.published:
             self.seek(position)
-        seen, n_base = self._seen, len(self.timeline.base)
-        made = merge_at(seen, n_base, position - 1) if position else None
+        seen = self._seen
+        made = self.timeline.merge_in(seen, position - 1) if position else None
         best = self.best(top)
         following, stop = self._next(best)
         splits = {row: self.split(row) for row in rows}
@@ -287,7 +312,7 @@ class Reader:
             tokens=int(seen.tokens_after[position - 1]) if position else self.timeline.first_tokens,
             splits=splits,
             changed=frozenset(row for row in splits if _contains(changed, row)),
-            symbols=symbol_table(self.timeline.base, seen),
+            symbols=self.timeline.symbols_of(seen),
             made_by_choice=self.timeline.departures.get(position - 1),
             next_by_choice=self.timeline.departures.get(position),
         )

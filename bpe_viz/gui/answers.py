@@ -12,7 +12,7 @@ from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
 from bpe_viz.engine.timeline import Reader
-from bpe_viz.engine.tokenizer import Decoding, Tokenizer
+from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Frame, StopRequested
 from bpe_viz.gui.kernel_choice import KernelChoice
@@ -53,9 +53,9 @@ class Answers:
         reader.seek(position)
         return self._row_order.rows(sort, parse_filter(typed_filter), reader, should_stop)
 
-    def encode(self, text: str) -> EncodedText:
-        """Encode a text for every position trained so far."""
-        return self._tokenizer().lay_out(text)
+    def encode(self, text: str, special_text: SpecialText) -> EncodedText:
+        """Encode a text for every position trained so far. Raises OptionError for special text that is an error."""
+        return self._tokenizer().lay_out(text, special_text)
 
     def decode(self, ids: Sequence[int]) -> Decoding:
         """Decode ids with the tokenizer trained so far."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.corpus import Corpus, bytes_to_scan, count_paths, count_text, is_word_table, worked_example
 from bpe_viz.engine.types import CountingOptions, Options, Progress, StopRequested, TrainingOptions
-from bpe_viz.errors import CorpusError
 from bpe_viz.formats import detect_format
+from bpe_viz.gui.opened_tokenizer import TokenizerSource
 
 WORKED_EXAMPLE_OPTIONS = Options(CountingOptions(pretokenizer="none"), TrainingOptions(base="characters", merges=7))
 """Sennrich et al. 2016 learn from these four words; seven merges make the last whole word of them."""
@@ -62,16 +63,30 @@ def text_source(text: str) -> Source:
     return Source("the pasted text", (), TEXT_OPTIONS, pasted=text)
 
 
-def file_source(paths: Sequence[Path]) -> Source:
-    """Return files, folders or tables as one source. Raises CorpusError for what cannot be a corpus.
+class SortedPaths(NamedTuple):
+    """What the files are that somebody wants to open.
 
-    Only looks at names and first bytes; reading is for the lane.
+    tokenizers: tokenizer files; corpus: texts, folders and word-count tables
     """
-    for path in paths:
-        if path.is_file() and not is_word_table(path) and (found := detect_format(path)) is not None:
-            raise CorpusError(
-                f"{path.name} is a tokenizer file ({found.title}), and the window trains on text.",
-                f"Use it with: bpe-viz encode {path.name} TEXT",
-            )
+
+    tokenizers: tuple[Path, ...]
+    corpus: tuple[Path, ...]
+
+
+def sort_paths(paths: Sequence[Path]) -> SortedPaths:
+    """Tell tokenizer files from texts by their first bytes. Raises FormatError for a file that cannot be read."""
+    tokenizers = [
+        path for path in paths if path.is_file() and not is_word_table(path) and detect_format(path) is not None
+    ]
+    return SortedPaths(tuple(tokenizers), tuple(path for path in paths if path not in tokenizers))
+
+
+def file_source(paths: Sequence[Path]) -> Source:
+    """Return files, folders or tables as one source; reading them is for the lane."""
     name = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
     return Source(name, tuple(paths), TEXT_OPTIONS)
+
+
+def tokenizer_source(path: Path, given: CountingOptions | None = None) -> TokenizerSource:
+    """Return a tokenizer file as a source; given: how text is cut, for a file that does not say it."""
+    return TokenizerSource(path.name, path, given)

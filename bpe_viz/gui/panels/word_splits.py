@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from bpe_viz.engine.row_order import SortBy, parse_filter
 from bpe_viz.engine.types import Frame
 from bpe_viz.errors import OptionError
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.no_corpus_page import NoCorpusPage
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.row_listing import Rows
 from bpe_viz.gui.shrinking_button import ShrinkingButton
@@ -53,6 +54,7 @@ class WordSplitsPanel(Panel):
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._note.hide()
         self._fit_note()
+        self.no_corpus = NoCorpusPage(workspace, look, "word splits")
         self._filter_timer = QTimer(self)
         self._filter_timer.setSingleShot(True)
         self._filter_timer.setInterval(FILTER_DELAY)
@@ -61,6 +63,7 @@ class WordSplitsPanel(Panel):
         self._fill_body()
         workspace.listing.rows_changed.connect(self._show_count)
         workspace.frame_changed.connect(self._show_note)
+        workspace.corpus_changed.connect(self._show_corpus)
         self.sort_by("changed")
 
     def _fill_heading(self) -> None:
@@ -95,7 +98,10 @@ class WordSplitsPanel(Panel):
         column.addWidget(self.rows_view, 1)
         column.addWidget(self._note)
         body.setFocusProxy(self.rows_view)
-        self.set_body(body)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(body)
+        self._pages.addWidget(self.no_corpus)
+        self.set_body(self._pages)
 
     # --- read by tests and by whoever exports ---
 
@@ -141,6 +147,14 @@ class WordSplitsPanel(Panel):
         self.rows_view.filter_text = typed
         self.rows_view.scroll_to(0)
         self.workspace.listing.list_rows(typed_filter=typed)
+
+    @Slot(object)
+    def _show_corpus(self, _: object) -> None:
+        self.no_corpus.follow()
+        is_empty = self.no_corpus.is_wanted
+        self._pages.setCurrentIndex(1 if is_empty else 0)
+        for widget in (self.filtered_count, self.sort_button, self.filter_field):
+            widget.setVisible(not is_empty)
 
     @Slot(object)
     def _show_count(self, rows: Rows) -> None:
