@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
+from bpe_viz.engine.merge_ranks import JoinedRanks
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import NO_SYMBOL, Departure, Frame, Merge, Pair, StopReason
 
@@ -49,6 +50,9 @@ class MergeList(Protocol):
     def id_of(self, symbol: int) -> int:
         """Return the token id of a symbol."""
 
+    def expected(self, rank: int) -> Departure | None:
+        """Return what training would have done at an entry; None where it did or would do the same, or is unknown."""
+
 
 class ListedMerges:
     """The merge list of a tokenizer, without counts."""
@@ -61,6 +65,8 @@ class ListedMerges:
         self.symbols = tokenizer.symbols
         self.departures: Mapping[int, Departure] = {}
         self.stop: StopReason = "end of list"
+        self.joins = isinstance(tokenizer.merge_ranks, JoinedRanks)
+        """Entries are tokens, made of any two neighbours whose bytes join to them."""
 
     @property
     def frontier(self) -> int:
@@ -84,6 +90,10 @@ class ListedMerges:
     def id_of(self, symbol: int) -> int:
         """Return the token id of a symbol."""
         return self.tokenizer.id_of(symbol)
+
+    def expected(self, rank: int) -> Departure | None:
+        """Return None: without a corpus nothing is known of it."""
+        return None
 
     def frame(self, position: int) -> Frame:
         """Return what is to be seen at a position: the entries around it, and no pairs. Raises IndexError."""

@@ -63,6 +63,7 @@ class ReplayedTimeline(Timeline):
         super().__init__(pretokens, options, tokenizer.base, published, first_counts)
         self.first_tokens = cells.n_tokens
         self.listed = ListedMerges(tokenizer)
+        self.joins = self.listed.joins
         self.differing: tuple[int, ...] | None = None
         """The pre-tokens, by row, that the tokenizer's own library splits otherwise; None until all is replayed."""
         self._cells = cells

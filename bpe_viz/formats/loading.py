@@ -67,12 +67,14 @@ def _wait(
     progress: Progress,
     should_stop: StopRequested,
 ) -> bytes:
-    started, asked = time.monotonic(), question
+    started = time.monotonic()
+    asked: bytes | None = question
     expected = _SECONDS_TO_START + size * _SECONDS_A_BYTE
     while True:
         try:
             return process.communicate(asked, timeout=_SECONDS_A_LOOK)[0]
         except subprocess.TimeoutExpired:
+            asked = None  # it may be given once only
             progress(min(_MOST_SHOWN, (time.monotonic() - started) / expected), f"Reading {name}")
         if should_stop():
             process.kill()

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.list_narration import END, narrate_listed
 from bpe_viz.engine.merge_list import ListedMerges
-from bpe_viz.engine.merge_ranks import JoinedRanks
 from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.row_order import SortBy
 from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
@@ -90,16 +89,11 @@ class OpenedTokenizer:
 
     def narrate(self, frame: Frame) -> tuple[Piece, ...]:
         """Return the sentence on an entry."""
-        return narrate_listed(frame, joins_bytes(self.tokenizer))
+        return narrate_listed(frame, self.merges.joins)
 
     def why_no_next(self, frame: Frame) -> str | None:
         """Say that the list ends, where it does."""
         return None if frame.next is not None else f"{END[0].upper()}{END[1:]}."
-
-
-def joins_bytes(tokenizer: Tokenizer) -> bool:
-    """Tell whether entries are tokens, made of any two neighbours whose bytes join to them."""
-    return isinstance(tokenizer.merge_ranks, JoinedRanks)
 
 
 def options_of(tokenizer: Tokenizer) -> Options:

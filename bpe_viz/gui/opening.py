@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from bpe_viz.engine.types import Options
-from bpe_viz.errors import BpeVizError
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.types import CountingOptions, Options
+from bpe_viz.errors import BpeVizError, FormatError
 from bpe_viz.formats import PretokenizerNeeded
 from bpe_viz.formats.loading import load_apart
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
-from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource
+from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
+from bpe_viz.gui.replay import Replay, begin_replay
 from bpe_viz.gui.shown import Shown
 from bpe_viz.gui.training import Activity, CountCorpus, Training, begin_training, keep_counts
 from bpe_viz.gui.training_changes import Comparison, describe_change
@@ -60,7 +62,7 @@ class Opening(QObject):
     not_opened = Signal(object)
     """BpeVizError: it failed or was stopped."""
     pretokenizer_needed = Signal(object, object)
-    """(TokenizerSource, PretokenizerNeeded): the file does not say how text is cut; the user has to."""
+    """(PretokenizerNeeded, call): a file does not say how text is cut; call takes the CountingOptions that do."""
     activity_changed = Signal(object)
     """Activity or None."""
     noticed = Signal(str)
@@ -101,9 +103,32 @@ class Opening(QObject):
         def work(job: Job) -> OpenedTokenizer:
             return OpenedTokenizer(load_apart(source.path, source.given, job.report, job.should_stop), source)
 
-        self._start(source, work, None)
+        self._start(source, work, None, lambda given: self.open_tokenizer(replace(source, given=given)))
 
-    def _start(self, source: _Source | TokenizerSource, work: Callable[[Job], Shown], change: Change | None) -> None:
+    def open_replay(self, source: TokenizerSource, tokenizer: Tokenizer | None, count: CountCorpus, name: str) -> None:
+        """Count a corpus, and the first pairs that a tokenizer's merges are to be made on.
+
+        tokenizer: that of the source, None if it is still to be read; name: of the corpus, for people
+        """
+
+        def work(job: Job) -> Replay:
+            read = tokenizer or load_apart(source.path, source.given, job.report, job.should_stop)
+            if (reason := why_no_replay(read)) is not None:
+                raise FormatError(reason, "Open it alone.")
+            return begin_replay(read, source, count, self._kernels, job)
+
+        def retry(given: CountingOptions) -> None:
+            self.open_replay(replace(source, given=given), tokenizer, count, name)
+
+        self._start(replace(source, name=name), work, None, retry)
+
+    def _start(
+        self,
+        source: _Source | TokenizerSource,
+        work: Callable[[Job], Shown],
+        change: Change | None,
+        retry: Callable[[CountingOptions], None] | None = None,
+    ) -> None:
         self._source = source
         started = time.monotonic()
 
@@ -117,8 +142,8 @@ class Opening(QObject):
         def fail(error: BpeVizError) -> None:
             self._source = None
             self.activity_changed.emit(None)
-            if isinstance(error, PretokenizerNeeded) and isinstance(source, TokenizerSource):
-                self.pretokenizer_needed.emit(source, error)
+            if isinstance(error, PretokenizerNeeded) and retry is not None:
+                self.pretokenizer_needed.emit(error, retry)
             else:
                 self.not_opened.emit(error)
 

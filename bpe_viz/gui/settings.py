@@ -91,22 +91,37 @@ class Settings:
 
     @property
     def recent_files(self) -> tuple[Path, ...]:
-        """The files opened last, newest first."""
-        value = self._store.value("files/recent")
+        """The texts and tables opened last, newest first."""
+        return self._paths("files/recent")
+
+    def add_recent_file(self, path: Path) -> None:
+        """Put a file first among the recent ones, once."""
+        self._put_first("files/recent", path)
+
+    def clear_recent_files(self) -> None:
+        """Forget which files were opened."""
+        self._store.remove("files/recent")
+
+    @property
+    def recent_tokenizers(self) -> tuple[Path, ...]:
+        """The tokenizer files opened last, newest first."""
+        return self._paths("tokenizers/recent")
+
+    def add_recent_tokenizer(self, path: Path) -> None:
+        """Put a tokenizer file first among the recent ones, once."""
+        self._put_first("tokenizers/recent", path)
+
+    def _paths(self, key: str) -> tuple[Path, ...]:
+        value = self._store.value(key)
         # An INI file gives a list of one back as a plain text.
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list):
             return ()
         return tuple(Path(text) for text in texts if isinstance(text, str) and text)[:RECENT_FILES]
 
-    def add_recent_file(self, path: Path) -> None:
-        """Put a file first among the recent ones, once."""
-        others = [other for other in self.recent_files if other != path]
-        self._store.setValue("files/recent", [str(file) for file in (path, *others)][:RECENT_FILES])
-
-    def clear_recent_files(self) -> None:
-        """Forget which files were opened."""
-        self._store.remove("files/recent")
+    def _put_first(self, key: str, path: Path) -> None:
+        others = [other for other in self._paths(key) if other != path]
+        self._store.setValue(key, [str(file) for file in (path, *others)][:RECENT_FILES])
 
     def sync(self) -> None:
         """Write what has been set to the disk now."""

@@ -41,6 +41,11 @@ class Source:
     options: Options
     pasted: str | None = None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the user's, and not the worked example."""
+        return bool(self.paths) or self.pasted is not None
+
     def count(
         self, options: Options, progress: Progress, should_stop: StopRequested, kernels_for: KernelsFor = plain_kernels
     ) -> Corpus:

@@ -26,9 +26,10 @@ from bpe_viz.formats.word_counts import save_word_counts
 from bpe_viz.gui.branches import Branches, Line, dropped_branches
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
-from bpe_viz.gui.opened_tokenizer import TokenizerSource, why_no_replay
+from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
 from bpe_viz.gui.opening import Change, Opening
 from bpe_viz.gui.playing import Player
+from bpe_viz.gui.replay import Replay
 from bpe_viz.gui.row_listing import RowListing
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.shown import Shown
@@ -54,7 +55,7 @@ class Workspace(QObject):
     corpus_wanted = Signal()
     """Somebody pressed a button that asks for a text to replay the tokenizer's merges on."""
     pretokenizer_needed = Signal(object, object)
-    """(TokenizerSource, PretokenizerNeeded): the file does not say how text is cut; open it anew with a choice."""
+    """(PretokenizerNeeded, call): a file does not say how text is cut; call takes the CountingOptions that do."""
     failed = Signal(object)
     """BpeVizError: something could not be done; all is as it was."""
     noticed = Signal(str)
@@ -119,6 +120,11 @@ class Workspace(QObject):
         return self._shown.tokenizer if self._shown else None
 
     @property
+    def tokenizer_source(self) -> TokenizerSource | None:
+        """Where the tokenizer comes from that was opened; None while what is shown is trained here."""
+        return self._shown.source if isinstance(self._shown, OpenedTokenizer | Replay) else None
+
+    @property
     def why_no_replay(self) -> str | None:
         """Why the merges of what is shown cannot be made again on a text; None if they can."""
         return None if self._shown is None or self.tokenizer is None else why_no_replay(self.tokenizer)
@@ -178,6 +184,20 @@ class Workspace(QObject):
         """Read a tokenizer file and step through its merge list; what is shown stays until that has succeeded."""
         self._make_way()
         self._opening.open_tokenizer(source)
+
+    def replay(self, count: CountCorpus, name: str, source: TokenizerSource | None = None) -> None:
+        """Make the merges of a tokenizer again on a corpus, in the order of its list.
+
+        count: does the counting, in the training lane; name: of the corpus, for people
+        source: of the tokenizer; None: the one that is shown
+        """
+        shown = self._shown
+        if source is not None:
+            self._make_way()
+            self._opening.open_replay(source, None, count, name)
+        elif isinstance(shown, OpenedTokenizer | Replay):
+            self._make_way()
+            self._opening.open_replay(shown.source, shown.tokenizer, count, name)
 
     def change_options(self, options: Options) -> None:
         """Train again with other options, on the same corpus, and say what changed.

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.tokenizer import Decoding
@@ -16,9 +16,11 @@ from bpe_viz.engine.types import Frame
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.decode_page import DecodePage
 from bpe_viz.gui.exact_text_edit import MOST_CHARACTERS, too_long
+from bpe_viz.gui.glyphs import drawable_text
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.special_text_button import SpecialTextButton
 from bpe_viz.gui.token_colours import COLOUR_TITLES, ColourBy, colour_tokens, made_last, scale_note
 from bpe_viz.gui.token_curve import TokenCurve
 from bpe_viz.gui.token_editor import TokenEditor
@@ -57,6 +59,8 @@ class EncodePanel(Panel):
         self.add_to_heading(self.split_label, after_stretch=False)
         self.totals_label = TotalsLabel(self.look)
         self.add_to_heading(self.totals_label)
+        self.special_button = SpecialTextButton(self.workspace)
+        self.add_to_heading(self.special_button)
         self.colour_button = QToolButton()
         self.colour_button.setProperty("role", "flat")
         self.colour_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -82,8 +86,17 @@ class EncodePanel(Panel):
         return menu
 
     def _fill_body(self) -> None:
+        self.refusal = QLabel()
+        self.refusal.setTextFormat(Qt.TextFormat.PlainText)
+        self.refusal.setWordWrap(True)
+        self.refusal.hide()
         page = QWidget()
-        row = QHBoxLayout(page)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.refusal)
+        row = QHBoxLayout()
+        column.addLayout(row, 1)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.editor, 1)
@@ -98,6 +111,7 @@ class EncodePanel(Panel):
     def _connect(self) -> None:
         workspace, editor = self.workspace, self.editor
         workspace.encoder.encoding_changed.connect(self._show_encoding)
+        workspace.encoder.refused.connect(self._show_tokens)
         workspace.frame_changed.connect(self._show_frame)
         workspace.encoder.text_set.connect(self._show_text)
         workspace.selection_changed.connect(self._show_selection)
@@ -126,6 +140,7 @@ class EncodePanel(Panel):
         self.decode_button.setChecked(shown)
         self.pages.setCurrentIndex(1 if shown else 0)
         self.colour_button.setVisible(not shown)
+        self.special_button.follow()
         self._fit_split_label()
         self._show_figures()
         self.setFocusProxy(self.decode_page if shown else self.editor)
@@ -176,6 +191,7 @@ class EncodePanel(Panel):
 
     @Slot()
     def _show_tokens(self) -> None:
+        self._show_refusal()
         encoded, frame = self.workspace.encoder.encoded, self.workspace.frame
         if encoded is None or frame is None:
             self.editor.show_spans(None, _NOTHING, _NOTHING.astype(bool))
@@ -194,6 +210,17 @@ class EncodePanel(Panel):
         self._show_figures()
         said = BETWEEN.join(figure.text for figure in self._figures)
         self.editor.setAccessibleDescription(f"{said}, {self.split_label.text()}")
+
+    def _show_refusal(self) -> None:
+        """Say why the text is not encoded, above it."""
+        refusal = self.workspace.encoder.refusal
+        self.refusal.setVisible(refusal is not None)
+        self.refusal.setText("" if refusal is None else drawable_text(str(refusal), self.look.ui_metrics()))
+        look = self.look
+        ground, ink = look.colour("error_soft").name(), look.colour("error").name()
+        self.refusal.setStyleSheet(
+            f"QLabel {{ background: {ground}; color: {ink}; padding: {look.px(4)}px {look.px(12)}px; }}"
+        )
 
     @Slot()
     def _show_figures(self) -> None:
