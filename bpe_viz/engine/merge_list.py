@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bpe_viz.engine.merge_ranks import JoinedRanks
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import NO_SYMBOL, Departure, Frame, Merge, Pair, StopReason
@@ -53,6 +56,9 @@ class MergeList(Protocol):
     def expected(self, rank: int) -> Departure | None:
         """Return what training would have done at an entry; None where it did or would do the same, or is unknown."""
 
+    def departs(self) -> NDArray[np.bool_]:
+        """Return (frontier,) bool: where a listed entry is not what training would have done; nowhere if unknown."""
+
 
 class ListedMerges:
     """The merge list of a tokenizer, without counts."""
@@ -94,6 +100,10 @@ class ListedMerges:
     def expected(self, rank: int) -> Departure | None:
         """Return None: without a corpus nothing is known of it."""
         return None
+
+    def departs(self) -> NDArray[np.bool_]:
+        """Return nowhere: without a corpus nothing is known of it."""
+        return np.zeros(self.frontier, dtype=bool)
 
     def frame(self, position: int) -> Frame:
         """Return what is to be seen at a position: the entries around it, and no pairs. Raises IndexError."""

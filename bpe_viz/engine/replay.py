@@ -64,8 +64,7 @@ class ReplayedTimeline(Timeline):
         self.first_tokens = cells.n_tokens
         self.listed = ListedMerges(tokenizer)
         self.joins = self.listed.joins
-        self.differing: tuple[int, ...] | None = None
-        """The pre-tokens, by row, that the tokenizer's own library splits otherwise; None until all is replayed."""
+        self.differing = None  # until all is replayed
         self._cells = cells
         self._rank_of = np.empty(0, dtype=np.int32)
         self._leading = np.empty(0, dtype=np.int32)
@@ -131,6 +130,10 @@ class ReplayedTimeline(Timeline):
         is_other = self._rank_of[leading] != np.arange(n)
         return (leading != NO_SLOT) & is_other & (count > published.merged_count[:n])  # type: ignore[no-any-return]  # bool
 
+    def taken_by(self, rank: int) -> NDArray[np.bool_]:
+        """Return (slots,) bool: the pairs that an entry merges."""
+        return self._rank_of == rank  # type: ignore[no-any-return]  # an array
+
     def split(self, row: int, position: int) -> Sequence[int]:
         """Return the symbols of a pre-token after the first entries, made in the order of the list."""
         symbols = self._cells.split(row, position)
@@ -154,6 +157,13 @@ class ReplayReader(Reader):
         if self.position >= self.timeline.listed.frontier:
             return None, "end of list"
         return self.timeline.merge_in(self._seen, self.position), None
+
+    def _taken_by(self, merge: Merge | None) -> tuple[Pair, ...]:
+        if merge is None:
+            return ()
+        slots = np.flatnonzero(self.timeline.taken_by(merge.rank)[: self._n_pairs])
+        slots = slots[self._count[slots] > 0]
+        return tuple(map(Pair, self._seen.left[slots].tolist(), self._seen.right[slots].tolist()))
 
 
 class _Cells:
@@ -254,6 +264,7 @@ class Replayer:
         n_pairs = int(self._arrays.size[kernels_replay.PAIRS])
         first_counts = self._arrays.order.count[:n_pairs].copy()
         self.timeline = ReplayedTimeline(pretokens, tokenizer, options, self._published(), first_counts, self._cells)
+        self._publish()
 
     @property
     def frontier(self) -> int:
@@ -351,7 +362,7 @@ class Replayer:
         self.timeline.publish_leaders(arrays.rank_of, arrays.leading, arrays.leading_count)
         self.timeline.publish(self._published(), "end of list" if self.frontier >= self.target else None)
 
-    def _find_differing(self, should_stop: StopRequested) -> tuple[int, ...] | None:
+    def _find_differing(self, should_stop: StopRequested) -> frozenset[int] | None:
         """Return the pre-tokens that end in another split than the tokenizer's own library gives; None if stopped."""
         candidates = set(np.flatnonzero(self._arrays.passed).tolist())
         ranks, makes, n_base = self._tokenizer.merge_ranks, self._cells.makes, len(self._tokenizer.base)
@@ -366,7 +377,7 @@ class Replayer:
             same = [int(makes[one - n_base]) if n_base <= one < n_base + self.target else one for one in theirs]
             if same != list(self.timeline.split(row, self.target)):
                 differing.append(row)
-        return tuple(differing)
+        return frozenset(differing)
 
 
 def _makes(tokenizer: Tokenizer) -> NDArray[np.int32]:

@@ -113,6 +113,8 @@ class Timeline:
         self.first_tokens = _first_tokens(pretokens, base)
         self.departures: Mapping[int, Departure] = {}
         """The merges that were chosen by hand, by rank."""
+        self.differing: frozenset[int] | None = frozenset()
+        """The rows of pre-tokens that end in another split than the tokenizer gives; None while that is not known."""
         self._published: tuple[Published, StopReason | None] = (published, None)
 
     def publish(self, published: Published, stop: StopReason | None) -> None:
@@ -157,6 +159,12 @@ class Timeline:
     def expected(self, rank: int) -> Departure | None:
         """Return what the rule would have done at a merge that was made in its place; None where it did the same."""
         return self.departures.get(rank)
+
+    def departs(self) -> NDArray[np.bool_]:
+        """Return (frontier,) bool: where a merge was made that the rule would not have."""
+        departs = np.zeros(self.frontier, dtype=bool)
+        departs[[rank for rank in self.departures if rank < len(departs)]] = True
+        return departs
 
     def reader(self, kernel_set: Kernels) -> Reader:
         """Return a reader of its own."""
@@ -315,6 +323,7 @@ class Reader:
             symbols=self.timeline.symbols_of(seen),
             made_by_choice=self.timeline.departures.get(position - 1),
             next_by_choice=self.timeline.departures.get(position),
+            next_pairs=self._taken_by(following),
         )
 
     def best(self, wanted: int) -> list[PairCount]:
@@ -397,6 +406,10 @@ class Reader:
         order, tree = self._order()
         ties = int(self._kernels.module.count_ties(order, tree, self._n_pairs, leading.count))
         return Merge(position, leading.left, leading.right, n_base + position, leading.count, 0, ties), None
+
+    def _taken_by(self, merge: Merge | None) -> tuple[Pair, ...]:
+        """Return the pairs that a merge takes."""
+        return () if merge is None or merge.pair is None else (merge.pair,)
 
     def _live_pairs(self) -> int:
         if self.position:

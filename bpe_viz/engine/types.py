@@ -209,6 +209,7 @@ class Frame:
     splits: row of a pre-token -> its symbols, for the rows that were asked for
     changed: the rows that the last merge changed, those asked for only
     symbols: knows the bytes of every symbol id in this frame
+    next_pairs: the pairs that the next merge takes; in a list of ranks, which merges by joined bytes, there may be many
     made_by_choice, next_by_choice: what the rule would have done, where made or next was chosen by hand
     """
 
@@ -224,6 +225,7 @@ class Frame:
     symbols: SymbolTable
     made_by_choice: Departure | None = None
     next_by_choice: Departure | None = None
+    next_pairs: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

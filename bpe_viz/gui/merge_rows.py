@@ -11,7 +11,7 @@ from bpe_viz.gui.chips import Chip, ChipStyle, chip_height, paint_chips
 from bpe_viz.gui.fork_mark import WIDTH, paint_fork
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.merge_chips import ARROW, Placed, arrow_room, place_chips
-from bpe_viz.gui.merge_texts import CHOSEN, MergeTexts, Row
+from bpe_viz.gui.merge_texts import CHOSEN, DEPARTS, MergeTexts, Row
 from bpe_viz.gui.opened_tokenizer import why_no_merges
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
@@ -328,7 +328,7 @@ class MergeRows(RowView):
         look, small = self.look, self.look.ui_font(0.85)
         role: Role = "faint" if is_later else "dim"
         ties = self.texts.tie_note(merge)
-        if ties == CHOSEN:
+        if ties in (CHOSEN, DEPARTS):
             right = self.viewport().width() - look.px(TIES_RIGHT)
             paint_fork(painter, look, right - look.px(WIDTH), box.center().y() + 0.5, role)
         elif ties:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bpe_viz.engine.narration import by_the_rule, sentence, times
+from bpe_viz.engine.replay_narration import by_training
 from bpe_viz.engine.types import Departure, Merge
 from bpe_viz.engine.visible import Parts, shortened, text_of, visible_parts
 from bpe_viz.gui.merge_chips import ARROW
@@ -13,6 +14,7 @@ from bpe_viz.gui.symbol_texts import LONGEST_IN_TOOLTIP, describe_bytes
 from bpe_viz.gui.workspace import Workspace
 
 CHOSEN = "chosen"
+DEPARTS = "departs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Row:
 
     symbols: left, right and token, as text; the token alone where no two symbols make it
     count: None where there is no corpus to count in
-    notes: what stands beside the count, such as "2 replaced", "= 2" and "chosen", which is drawn as a fork
+    notes: what stands beside the count, such as "2 replaced", "= 2" and "chosen" or "departs", which are drawn as forks
     """
 
     number: int
@@ -95,15 +97,22 @@ class MergeTexts:
         return f"{merge.replacements:,} replaced" if is_known and merge.replacements != merge.count else ""
 
     def tie_note(self, merge: Merge) -> str:
-        """Say that it was chosen, or how many pairs tied."""
+        """Say that it was chosen, or that training would have merged something else, or how many pairs tied."""
         if self.departure(merge) is not None:
             return CHOSEN
+        if self.expected(merge) is not None:
+            return DEPARTS
         return f"= {merge.ties:,}" if merge.ties > 1 else ""
 
     def departure(self, merge: Merge) -> Departure | None:
         """Return what the rule would have done where a merge was chosen by hand."""
         merges = self._workspace.merges
         return merges.departures.get(merge.rank) if merges is not None else None
+
+    def expected(self, merge: Merge) -> Departure | None:
+        """Return what training would have done at an entry, where that is something else."""
+        merges = self._workspace.merges
+        return merges.expected(merge.rank) if merges is not None else None
 
     def describe(self, rank: int) -> str:
         """Return what a tooltip says of a merge, as plain text in lines."""
@@ -129,5 +138,7 @@ class MergeTexts:
         departure = self.departure(merge)
         if departure is not None:
             yield f"chosen by hand; {sentence(by_the_rule(departure), merges.symbols)}"
+        elif (expected := self.expected(merge)) is not None:
+            yield f"training on this text would have merged {sentence(by_training(expected, merge), merges.symbols)}"
         elif merge.ties > 1:
             yield f"tied with {merge.ties - 1:,} other {'pair' if merge.ties == 2 else 'pairs'}"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt, Slot
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.workspace import Workspace
 
-WIDEST = 320
 _BARS = (1.0, 0.72, 0.5)
 _BAR_HEIGHT, _BAR_GAP, _BARS_WIDTH = 10, 8, 120
 _TITLE_SCALE = 1.1
+_ABOVE = 0.16
 
 
 class NoCorpusPage(QWidget):
@@ -36,7 +36,6 @@ class NoCorpusPage(QWidget):
         self.open_button = QPushButton("Replay on a text…")
         self.open_button.clicked.connect(lambda: workspace.corpus_wanted.emit())
         self._column = QVBoxLayout(self)
-        self._column.addStretch(2)
         self._column.addWidget(self._bars)
         self._column.addWidget(self.title)
         self._column.addWidget(self.reason)
@@ -45,7 +44,7 @@ class NoCorpusPage(QWidget):
         row.addWidget(self.open_button)
         row.addStretch(1)
         self._column.addLayout(row)
-        self._column.addStretch(3)
+        self._column.addStretch(1)
         self.setFocusProxy(self.open_button)
         look.changed.connect(self._fit_look)
         self._fit_look()
@@ -74,6 +73,11 @@ class NoCorpusPage(QWidget):
         )
         self.open_button.setVisible(can_replay)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Begin at the same height beside a page whose words take more lines."""
+        super().resizeEvent(event)
+        self._fit_margins()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw bars that wait to be filled."""
         look, painter, box = self._look, QPainter(self), self._bars.geometry()
@@ -90,9 +94,12 @@ class NoCorpusPage(QWidget):
     @Slot()
     def _fit_look(self) -> None:
         look = self._look
-        side = look.px(16)
-        self._column.setContentsMargins(side, side, side, side)
+        self._fit_margins()
         self._column.setSpacing(look.px(12))
         self._bars.setFixedHeight(len(_BARS) * look.px(_BAR_HEIGHT) + (len(_BARS) - 1) * look.px(_BAR_GAP) + 2)
         points = look.ui_font(_TITLE_SCALE).pointSizeF()
         self.title.setStyleSheet(f"QLabel {{ font-weight: 600; font-size: {points:.2f}pt; }}")
+
+    def _fit_margins(self) -> None:
+        side = self._look.px(16)
+        self._column.setContentsMargins(side, max(side, round(_ABOVE * self.height())), side, side)

@@ -34,8 +34,15 @@ from bpe_viz.gui.workspace import Workspace
 SIDE, KNOB, TICK = 6, 5, 8
 CURVE_WIDTH = 2.0
 LONG_STEP = 10
+DEPARTURES = 3
 _LEAST_WIDTH = 64  # at every zoom: large type must not push the window wider
 _CATCH = 5  # a click so many pixels beside a tick still means that tick
+
+
+def first_departures(merges: MergeList) -> tuple[int, ...]:
+    """Return where a timeline goes another way: merges chosen by hand, or where a replayed list first departs."""
+    departs = merges.departs()
+    return tuple(merges.departures) or ((int(departs.argmax()),) if departs.any() else ())
 
 
 class Scrubber(QWidget):
@@ -302,8 +309,32 @@ class Scrubber(QWidget):
         trained = QRectF(track)
         trained.setWidth(track.width() * min(1.0, self.shade_end))
         painter.fillRect(trained, look.brush("next_soft"))
+        self._paint_departures(painter)
         painter.setPen(look.pen("next", CURVE_WIDTH * look.zoom))
         painter.drawPolyline(self.curve())
+
+    def _paint_departures(self, painter: QPainter) -> None:
+        """Shade below the curve where a list that is replayed departs from what training would have done."""
+        look, track = self._look, self._track()
+        height = look.px(DEPARTURES)
+        colour = look.colour("dim").toRgb()
+        for left, right, share in self.departing():
+            colour.setAlphaF(share)
+            painter.fillRect(QRectF(left, track.bottom() - height, right - left, height), colour)
+
+    def departing(self) -> list[tuple[float, float, float]]:
+        """Return (left, right, share) of stretches in which some entries depart, in pixels of this widget."""
+        merges, last = self._workspace.merges, self._workspace.last_position
+        if merges is None or self._workspace.tokenizer is None or not last:
+            return []
+        departs, track = merges.departs(), self._track()
+        columns = max(1, min(len(departs), round(track.width() * len(departs) / last)))
+        edges = np.linspace(0, len(departs), columns + 1).round().astype(np.int64)
+        before = np.concatenate(([0], np.cumsum(departs)))
+        shares = (before[edges[1:]] - before[edges[:-1]]) / np.maximum(1, np.diff(edges))
+        return [
+            (self.x_of(int(edges[i])), self.x_of(int(edges[i + 1])), float(shares[i])) for i in np.flatnonzero(shares)
+        ]
 
     def _paint_cursor(self, painter: QPainter) -> None:
         look, track = self._look, self._track()
@@ -317,7 +348,7 @@ class Scrubber(QWidget):
     def _paint_forks(self, painter: QPainter) -> None:
         """Mark where the timeline goes another way than the rule would."""
         merges, look, track = self._workspace.merges, self._look, self._track()
-        for rank in merges.departures if merges is not None else ():
+        for rank in first_departures(merges) if merges is not None else ():
             x = self.x_of(rank + 1)
             painter.setPen(look.pen("dim", 1.0, dashed=True))
             painter.drawLine(QPointF(x, track.top()), QPointF(x, track.bottom()))

@@ -10,7 +10,7 @@ from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.workspace import Workspace
 
 _CHOICES: dict[SpecialText, tuple[str, str]] = {
-    "allow": ("specials on", "Special tokens in the text become their tokens, the longest match first"),
+    "allow": ("specials allowed", "Special tokens in the text become their tokens, the longest match first"),
     "text": ("specials as text", "Special tokens in the text are plain text, and split like any other"),
     "error": ("specials refused", "A text that holds a special token is not encoded"),
 }

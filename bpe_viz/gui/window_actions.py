@@ -114,7 +114,7 @@ def _edit(window: Window) -> list[ActionSpec]:
     return [
         ActionSpec("undo", "Edit", "Undo a branch", branches.undo, ("Ctrl+Z",), is_enabled=lambda: branches.undo_title is not None, title_now=lambda: named("Undo", branches.undo_title)),
         ActionSpec("redo", "Edit", "Redo a branch", branches.redo, ("Ctrl+Shift+Z",), is_enabled=lambda: branches.redo_title is not None, title_now=lambda: named("Redo", branches.redo_title)),
-        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None, title_now=branch_title),
+        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None and workspace.tokenizer is None, title_now=branch_title),
         ActionSpec("find", "Edit", "Find a token in the merge list", lambda: window.docks.activate("merge_list"), ("Ctrl+F",)),
         ActionSpec("encode-text", "Edit", "Type a text to encode", lambda: window.docks.activate("encode"), ("Ctrl+T",)),
         ActionSpec("filter-words", "Edit", "Filter the word splits", lambda: window.docks.activate("word_splits"), ("Ctrl+Shift+F",)),

@@ -195,6 +195,7 @@ class EncodePanel(Panel):
         encoded, frame = self.workspace.encoder.encoded, self.workspace.frame
         if encoded is None or frame is None:
             self.editor.show_spans(None, _NOTHING, _NOTHING.astype(bool))
+            self.curve.clear()
             self._figures = []
             self._show_figures()
             self.split_label.setText("")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QStackedWidget, QToolBut
 
 from bpe_viz.engine.row_order import SortBy, parse_filter
 from bpe_viz.engine.types import Frame
+from bpe_viz.engine.visible import visible
 from bpe_viz.errors import OptionError
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
@@ -15,7 +16,7 @@ from bpe_viz.gui.no_corpus_page import NoCorpusPage
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.row_listing import Rows
 from bpe_viz.gui.shrinking_button import ShrinkingButton
-from bpe_viz.gui.word_rows import WordRows
+from bpe_viz.gui.word_rows import DIFFERS, WordRows
 from bpe_viz.gui.workspace import Workspace
 
 TITLE = "Word splits"
@@ -35,6 +36,7 @@ est        this text
 [est]      this symbol, as split now
 [w][est]   this pair of symbols, side by side"""
 
+LONGEST_EXAMPLE = 24
 ALL_ONE = "Every pre-token is one symbol: nothing is left to merge."
 
 
@@ -163,8 +165,19 @@ class WordSplitsPanel(Panel):
 
     @Slot(object)
     def _show_note(self, frame: Frame) -> None:
-        corpus = self.workspace.corpus
-        self._note.setVisible(frame.pairs == 0 and corpus is not None and len(corpus.pretokens) > 0)
+        corpus, timeline = self.workspace.corpus, self.workspace.timeline
+        if corpus is None or timeline is None:
+            return
+        differing = timeline.differing
+        if differing:
+            example = visible(corpus.pretokens.content(min(differing)), limit=LONGEST_EXAMPLE)
+            self._note.setText(
+                f"{DIFFERS} In {len(differing):,} of {len(corpus.pretokens):,} pre-tokens, such as {example}, the list "
+                "made step by step ends in another split than its own library gives, which merges lowest rank first."
+            )
+        else:
+            self._note.setText(ALL_ONE)
+        self._note.setVisible(bool(differing) or (frame.pairs == 0 and len(corpus.pretokens) > 0))
 
     @Slot()
     def _fit_look(self) -> None:
