@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_viz.engine.packing import pack, unpack
 from bpe_viz.engine.types import Pair
 from bpe_viz.errors import FormatError
 
@@ -98,6 +99,16 @@ class MergeRanks:
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process."""
+        return {"n_base": self.n_base, "pairs": pack(self._pairs)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        self.n_base, self._rank, self._pairs = state["n_base"], {}, []
+        for piece in unpack(state["pairs"]):
+            self.extend(piece)
 
     def extend(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Learn the merges that follow. A pair that is listed twice keeps its first rank."""

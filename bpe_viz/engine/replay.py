@@ -257,7 +257,7 @@ class Replayer:
         watch.look(0.0, "Preparing the merge list")
         ranks = tokenizer.merge_ranks
         entries = ranks.entries(self.target)
-        self._cells = _Cells(pretokens, tokenizer.base, _makes(tokenizer), watch)
+        self._cells = _Cells(pretokens, tokenizer.base, ranks.makes(), watch)
         self._arrays = _first_state(self._cells, pretokens, pair_table(entries, kernel_set), self.target)
         self.use(kernel_set)
         self._count_pairs(watch)
@@ -378,11 +378,6 @@ class Replayer:
             if same != list(self.timeline.split(row, self.target)):
                 differing.append(row)
         return frozenset(differing)
-
-
-def _makes(tokenizer: Tokenizer) -> NDArray[np.int32]:
-    n_base = len(tokenizer.base)
-    return np.arange(n_base, n_base + tokenizer.n_merges, dtype=np.int32)
 
 
 def _next_budget(budget: int, seconds: float) -> int:

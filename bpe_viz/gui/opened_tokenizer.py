@@ -107,7 +107,7 @@ def options_of(tokenizer: Tokenizer) -> Options:
 
 def why_no_merges(tokenizer: Tokenizer) -> str:
     """Say why a tokenizer has nothing to step through."""
-    return f"{tokenizer.name} has no merges."
+    return tokenizer.why_no_merges or f"{tokenizer.name} has no merges."
 
 
 def why_no_replay(tokenizer: Tokenizer) -> str | None:

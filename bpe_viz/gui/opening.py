@@ -16,7 +16,7 @@ from bpe_viz.formats.loading import load_apart
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
-from bpe_viz.gui.replay import Replay, begin_replay
+from bpe_viz.gui.replay import CountFor, Replay, begin_replay
 from bpe_viz.gui.shown import Shown
 from bpe_viz.gui.training import Activity, CountCorpus, Training, begin_training, keep_counts
 from bpe_viz.gui.training_changes import Comparison, describe_change
@@ -105,7 +105,7 @@ class Opening(QObject):
 
         self._start(source, work, None, lambda given: self.open_tokenizer(replace(source, given=given)))
 
-    def open_replay(self, source: TokenizerSource, tokenizer: Tokenizer | None, count: CountCorpus, name: str) -> None:
+    def open_replay(self, source: TokenizerSource, tokenizer: Tokenizer | None, count: CountFor, name: str) -> None:
         """Count a corpus, and the first pairs that a tokenizer's merges are to be made on.
 
         tokenizer: that of the source, None if it is still to be read; name: of the corpus, for people

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +13,15 @@ from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.replay import ReplayedTimeline, Replayer
 from bpe_viz.engine.replay_narration import narrate_replay
 from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
-from bpe_viz.engine.types import Frame, Options
+from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
 from bpe_viz.formats import save_tokenizer
 from bpe_viz.gui.answers import CountAnswers
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.opened_tokenizer import TokenizerSource, options_of
-from bpe_viz.gui.training import CountCorpus
+
+CountFor = Callable[[Tokenizer, Progress, StopRequested], Corpus]
+"""Counts one source as a tokenizer cuts text; runs in the training lane."""
 
 
 class ReplayAnswers(CountAnswers):
@@ -83,11 +85,11 @@ class Replay:
 
 
 def begin_replay(
-    tokenizer: Tokenizer, source: TokenizerSource, count: CountCorpus, kernels: KernelChoice, job: Job
+    tokenizer: Tokenizer, source: TokenizerSource, count: CountFor, kernels: KernelChoice, job: Job
 ) -> Replay:
     """Count a corpus as the tokenizer cuts text, and its first pairs. Runs in the training lane. Raises BpeVizError."""
     options = options_of(tokenizer)
-    corpus = count(options, job.report, job.should_stop)
+    corpus = count(tokenizer, job.report, job.should_stop)
     kernel_set = kernels.for_size(len(corpus.pretokens.data), job)
     replayer = Replayer(corpus.pretokens, tokenizer, options.training, kernel_set, job.report, job.should_stop)
     answers = ReplayAnswers(replayer.timeline, tokenizer, replayer.n_symbols, kernels)

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from bpe_viz.engine.apart import run_apart
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.corpus import Corpus, bytes_to_scan, count_paths, count_text, is_word_table, worked_example
+from bpe_viz.engine.library_pipelines import GuardedPipeline
+from bpe_viz.engine.pipeline import PlainPipeline
+from bpe_viz.engine.pipeline_counting import count_prepared
+from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Progress, StopRequested, TrainingOptions
 from bpe_viz.formats import detect_format
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
@@ -21,6 +26,8 @@ TEXT_OPTIONS = Options()
 
 KernelsFor = Callable[[int, Progress, StopRequested], Kernels]
 """Chooses kernels by how many bytes they would scan; may wait for them, with progress and Stop."""
+
+_SECONDS_A_BYTE = 2e-6
 
 
 def plain_kernels(n_bytes: int, progress: Progress, should_stop: StopRequested) -> Kernels:
@@ -56,6 +63,20 @@ class Source:
         if self.pasted is not None:
             return count_text(self.pasted, options.counting)
         return worked_example()
+
+    def count_for(
+        self, tokenizer: Tokenizer, progress: Progress, should_stop: StopRequested, kernels_for: KernelsFor
+    ) -> Corpus:
+        """Count the pre-tokens as a tokenizer cuts text. Runs in the training lane. Raises BpeVizError."""
+        counting, pipeline = tokenizer.counting, tokenizer.pipeline
+        is_table = any(map(is_word_table, self.paths)) or not self.is_own
+        if is_table or isinstance(pipeline, PlainPipeline | GuardedPipeline):
+            return self.count(Options(counting), progress, should_stop, kernels_for)
+        n_bytes = sum(path.stat().st_size for path in self.paths if path.is_file())
+        arguments = (pipeline, counting, self.name, self.paths, self.pasted)
+        return run_apart(
+            count_prepared, arguments, f"Counting {self.name}", n_bytes * _SECONDS_A_BYTE, progress, should_stop
+        )
 
 
 def example_source() -> Source:

@@ -14,9 +14,9 @@ from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.choice_dialog import Answer, ChoiceDialog
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
 from bpe_viz.gui.pretokenizer_dialog import PretokenizerDialog
+from bpe_viz.gui.replay import CountFor
 from bpe_viz.gui.settings import Settings
 from bpe_viz.gui.sources import Source, file_source, tokenizer_source
-from bpe_viz.gui.training import CountCorpus
 from bpe_viz.gui.workspace import Workspace
 
 
@@ -72,8 +72,8 @@ class TokenizerOpener(QObject):
         if name:
             self.ask_on_what(tokenizer_source(Path(name)))
 
-    def _counting(self, corpus: Source) -> CountCorpus:
-        return partial(corpus.count, kernels_for=self._workspace.kernels.for_bytes)
+    def _counting(self, corpus: Source) -> CountFor:
+        return partial(corpus.count_for, kernels_for=self._workspace.kernels.for_bytes)
 
     @Slot()
     def ask_replay_text(self) -> None:

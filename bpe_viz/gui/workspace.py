@@ -29,7 +29,7 @@ from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
 from bpe_viz.gui.opening import Change, Opening
 from bpe_viz.gui.playing import Player
-from bpe_viz.gui.replay import Replay
+from bpe_viz.gui.replay import CountFor, Replay
 from bpe_viz.gui.row_listing import RowListing
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.shown import Shown
@@ -185,7 +185,7 @@ class Workspace(QObject):
         self._make_way()
         self._opening.open_tokenizer(source)
 
-    def replay(self, count: CountCorpus, name: str, source: TokenizerSource | None = None) -> None:
+    def replay(self, count: CountFor, name: str, source: TokenizerSource | None = None) -> None:
         """Make the merges of a tokenizer again on a corpus, in the order of its list.
 
         count: does the counting, in the training lane; name: of the corpus, for people
