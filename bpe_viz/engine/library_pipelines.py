@@ -110,6 +110,8 @@ class StepsPipeline:
         self.library = library_tokenizer(document, source)
         self._added = added
         self._letters = letters
+        # id_to_token would give the texts as they are looked for, which may be normalized.
+        self._added_by_number = {number: one.content for number, one in self.library.get_added_tokens_decoder().items()}
 
     def prepare(self, text: str, special_text: SpecialText, around: bool) -> PreparedText:
         """Cut a text. Raises OptionError for special text that is to be an error, FormatError."""
@@ -128,14 +130,14 @@ class StepsPipeline:
             if not is_set[run[0]]:
                 parts.append(self._stretch(ids[run].astype(np.uint8), words[run], start, end))
                 continue
-            texts = [found.tokens[i] for i in run.tolist()]
-            of_text = [
-                number if is_put else self._id_in_text(token, special_text, at)
-                for token, number, is_put, at in zip(
-                    texts, ids[run].tolist(), is_around[run].tolist(), start.tolist(), strict=True
+            tokens = [
+                (number, found.tokens[i]) if is_put else self._added_token(number, special_text, at)
+                for i, number, is_put, at in zip(
+                    run.tolist(), ids[run].tolist(), is_around[run].tolist(), start.tolist(), strict=True
                 )
             ]
-            parts.append(SetTokens(tuple(of_text), tuple(token.encode() for token in texts), start, end))
+            contents = tuple(token.encode() for _, token in tokens)
+            parts.append(SetTokens(tuple(number for number, _ in tokens), contents, start, end))
         dropped = uncovered_by(offsets, len(text))
         if dropped:
             notes += (f"The steps of the file drop {dropped:,} of {len(text):,} characters.",)
@@ -145,10 +147,12 @@ class StepsPipeline:
         """Return False."""
         return False
 
-    def _id_in_text(self, token: str, special_text: SpecialText, at: int) -> int:
+    def _added_token(self, number: int, special_text: SpecialText, at: int) -> tuple[int, str]:
+        """Return the id and the text of an added token, given its number beside the byte model."""
+        token = self._added_by_number[number]
         if special_text == "error" and token in self._added.special:
             refuse_special_text(token, at)
-        return self._added.ids[token]
+        return self._added.ids[token], token
 
     def _stretch(self, data: NDArray[np.uint8], words: Int64s, start: Int64s, end: Int64s) -> Stretch:
         """Return pre-tokens, given their bytes, the word that each belongs to, and the code points it comes from."""
@@ -220,7 +224,8 @@ class ModelPipeline:
         """Encode a text. Raises OptionError for special text that is to be an error, FormatError."""
         text, notes = without_surrogates(text)
         found = encoded_by(self._library, text, special_text, around)
-        offsets = np.array(found.offsets, dtype=np.int64).reshape(-1, 2)
+        # Where a prefix falls apart into bytes, the library counts these as bytes of the text and runs over its end.
+        offsets = np.minimum(np.array(found.offsets, dtype=np.int64).reshape(-1, 2), len(text))
         is_around = np.array([word is None for word in found.word_ids], dtype=bool)
         put_around(offsets, is_around, len(text))
         ids = tuple(self._moved.get(number, number) for number in found.ids)
@@ -301,6 +306,11 @@ class GuardedPipeline:
     def is_plain_for(self, text: str) -> bool:
         """Tell whether both cut this text alike."""
         return ALIKE.holds(text)
+
+
+def added_texts(library: Any) -> dict[str, str]:
+    """Return what the library decodes each added token to, before its decoder: it may be normalized."""
+    return {one.content: library.id_to_token(number) for number, one in library.get_added_tokens_decoder().items()}
 
 
 def decoded_by(library: Any, tokens: Sequence[str]) -> str:

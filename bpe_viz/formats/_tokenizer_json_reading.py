@@ -25,6 +25,7 @@ from bpe_viz.engine.library_pipelines import (
     GuardedPipeline,
     ModelPipeline,
     StepsPipeline,
+    added_texts,
     decoded_by,
     library_tokenizer,
 )
@@ -141,9 +142,7 @@ class _Reading:
         tokenizer = Tokenizer(
             symbols.symbols,
             symbols.boundaries,
-            CountingOptions(special_tokens=tuple(added.ids))
-            if steps is None
-            else CountingOptions(steps.pretokenizer, steps.pattern, "file", steps.normalize, tuple(added.ids)),
+            _counting(steps, added.ids),
             unknown=symbols.unknown,
             ids=symbols.ids,
             special_ids=special_ids,
@@ -200,7 +199,7 @@ class _Reading:
         unknown = None if unknown_id is None else by_id.get(unknown_id)
         tokenizer = tokens_only(vocab, added.ids, unknown)
         contents = _ContentOfIds(model, kind, by_id, added.ids)
-        library = library_tokenizer(_without_dropout(self.document) if kind == "BPE" else self.document, self.source)
+        library = library_tokenizer(_to_run_whole(self.document, kind), self.source)
         tokenizer.pipeline = ModelPipeline(
             library, self.added_tokens(added.ids), contents.of, unknown_id if unknown else None, added.moved
         )
@@ -231,6 +230,17 @@ class _Reading:
         return notes
 
 
+def _counting(steps: PlainSteps | None, added: dict[str, int]) -> CountingOptions:
+    if steps is None:
+        return CountingOptions(special_tokens=tuple(added))
+    return CountingOptions(
+        pretokenizer=steps.pretokenizer,
+        pattern=steps.pattern,
+        normalize=steps.normalize,
+        special_tokens=tuple(added),
+    )
+
+
 class _Pipelines:
     """Builds the library's steps of a file once, when they are needed."""
 
@@ -255,6 +265,7 @@ class _Pipelines:
         written = {name: getattr(parts, name) for name in _Parts.__struct_fields__}
         if bytes(written["added_tokens"]) == b"null":
             del written["added_tokens"]
+        written["post_processor"] = _untrimmed(reading.file.post_processor)
         document = msgspec.json.encode({"version": "1.0", **written, "model": BYTE_MODEL})
         return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)
 
@@ -290,7 +301,8 @@ class _TextOfIds:
     @cached_property
     def _text(self) -> dict[int, str]:
         texts = {number: text for text, number in reversed(self._vocab.items())}
-        return texts | {number: text for text, number in reversed(self._added.items())}
+        there = added_texts(self._library())
+        return texts | {number: there.get(text, text) for text, number in reversed(self._added.items())}
 
     def __call__(self, ids: Sequence[int]) -> str:
         """Return the text of ids."""
@@ -338,8 +350,17 @@ def tokens_only(vocab: dict[str, int], added: dict[str, int], unknown: str | Non
     )
 
 
-def _without_dropout(document: bytes) -> bytes:
-    """Return a tokenizer.json whose model leaves no merges out."""
+def _to_run_whole(document: bytes, kind: str) -> bytes:
+    """Return a tokenizer.json whose model leaves no merges out, and whose offsets are where tokens are."""
     whole = msgspec.json.decode(document)
-    whole["model"]["dropout"] = None
+    whole["post_processor"] = _untrimmed(whole.get("post_processor"))
+    if kind == "BPE":
+        whole["model"]["dropout"] = None
     return msgspec.json.encode(whole)
+
+
+def _untrimmed(step: Any) -> Any:
+    """Return a post-processor that does not move the offsets of tokens behind white space that is theirs."""
+    if isinstance(step, dict):
+        return {key: False if key == "trim_offsets" else _untrimmed(value) for key, value in step.items()}
+    return [_untrimmed(one) for one in step] if isinstance(step, list) else step
