@@ -18,6 +18,15 @@ def narrate_listed(frame: Frame, joins: bool) -> tuple[Piece, ...]:
     return (*start, *_to_come(frame, joins))
 
 
+def narrate_no_merges(kind: str, why: str) -> tuple[Piece, ...]:
+    """Return the sentence on a tokenizer that has no merges to step through.
+
+    kind: of its model; why: a sentence, empty if it just has none
+    """
+    title = "No merges." if kind == "BPE" else f"Not BPE: {kind}."
+    return (Words(title, "strong"), Words(f"  {why or 'There is nothing to step through.'}"))
+
+
 def describe_entry(made: Merge, joins: bool) -> list[Piece]:
     """Say what an entry does."""
     title = Words(f"{'Entry' if joins else 'Merge'} {made.rank + 1:,}", "strong")

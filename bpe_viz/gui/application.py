@@ -34,8 +34,8 @@ def start(paths: Sequence[Path]) -> int:
         window.open_paths(paths)
     else:
         window.open_example()
-    # After the first paint: compiling must not keep the window from showing.
-    QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.kernels.prepare)
+    # After the first paint: neither compiling nor loading what is needed later may keep the window from showing.
+    QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.prepare)
     return int(application.exec())
 
 

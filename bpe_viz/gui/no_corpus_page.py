@@ -64,14 +64,17 @@ class NoCorpusPage(QWidget):
         shown = self._workspace.shown
         if shown is None or shown.tokenizer is None:
             return
-        can_replay = self._workspace.why_no_replay is None
-        self.title.setText(f"No {self._missing} without a text")
-        self.reason.setText(
-            f"{shown.tokenizer.name} holds merges, not the text that they were learned from. "
-            + ("Replay its merges on a text to see what they do there." if can_replay else "")
-            + (self._workspace.why_no_replay or "")
-        )
-        self.open_button.setVisible(can_replay)
+        tokenizer, why_not = shown.tokenizer, self._workspace.why_no_replay
+        if why_not is None:
+            self.title.setText(f"No {self._missing} without a text")
+            self.reason.setText(
+                f"{tokenizer.name} holds merges, not the text that they were learned from. "
+                "Replay its merges on a text to see what they do there."
+            )
+        else:
+            self.title.setText(f"No {self._missing}")
+            self.reason.setText(why_not)
+        self.open_button.setVisible(why_not is None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Begin at the same height beside a page whose words take more lines."""

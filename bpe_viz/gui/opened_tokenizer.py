@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.layout import EncodedText
-from bpe_viz.engine.list_narration import END, narrate_listed
+from bpe_viz.engine.list_narration import END, narrate_listed, narrate_no_merges
 from bpe_viz.engine.merge_list import ListedMerges
 from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.row_order import SortBy
@@ -88,11 +88,15 @@ class OpenedTokenizer:
         return save_tokenizer(self.tokenizer.at(position), path)
 
     def narrate(self, frame: Frame) -> tuple[Piece, ...]:
-        """Return the sentence on an entry."""
+        """Return the sentence on an entry, or on why there is none."""
+        if not self.end:
+            return narrate_no_merges(self.tokenizer.kind, self.tokenizer.why_no_merges)
         return narrate_listed(frame, self.merges.joins)
 
     def why_no_next(self, frame: Frame) -> str | None:
-        """Say that the list ends, where it does."""
+        """Say that the list ends, where it does, or why there is none."""
+        if not self.end:
+            return why_no_merges(self.tokenizer)
         return None if frame.next is not None else f"{END[0].upper()}{END[1:]}."
 
 

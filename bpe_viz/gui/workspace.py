@@ -22,6 +22,7 @@ from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Frame, Options, Pair
 from bpe_viz.errors import BpeVizError, PairError, Stopped
+from bpe_viz.formats import formats
 from bpe_viz.formats.word_counts import save_word_counts
 from bpe_viz.gui.branches import Branches, Line, dropped_branches
 from bpe_viz.gui.jobs import Job, Lane
@@ -171,6 +172,11 @@ class Workspace(QObject):
         return not waiting and self.frame is not None and self.frame.position == self._wanted
 
     # --- opening ---
+
+    def prepare(self) -> None:
+        """Get ready in the background what is needed later: compiled kernels, and the readers of tokenizer files."""
+        self.kernels.prepare()
+        self._query_lane.submit("prepare", lambda job: formats(), lambda _: None, self._quietly)
 
     def open(self, count: CountCorpus, options: Options, name: str) -> None:
         """Count a corpus and train on it; what is shown stays until that has succeeded.

@@ -203,7 +203,7 @@ class EncodePanel(Panel):
         spans = token_spans(encoded, frame.position, self.editor.text)
         self.editor.show_spans(spans, colour_tokens(spans, self._colour_by), made_last(spans))
         self._show_selection()
-        self.split_label.setText(f"as split after merge {spans.position:,}" if spans.position else "before any merge")
+        self.split_label.setText(_split_note(spans))
         self.colour_button.setText(f"by {COLOUR_TITLES[self._colour_by].split()[0]}")
         self.colour_button.setAccessibleName(f"Colour by {COLOUR_TITLES[self._colour_by]}")
         self.colour_button.setToolTip(scale_note(spans, self._colour_by))
@@ -281,6 +281,16 @@ class EncodePanel(Panel):
     def _fit_split_label(self) -> None:
         has_room = self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE)
         self.split_label.setVisible(has_room and not self.decode_button.isChecked())
+
+
+def _split_note(spans: TokenSpans) -> str:
+    """Say which merges the text is split by."""
+    tokenizer = spans.encoded.tokenizer
+    if tokenizer.kind != "BPE":
+        return f"not BPE: {tokenizer.kind}, no merges to step"
+    if tokenizer.n_merges == 0:
+        return "no merges to step"
+    return f"as split after merge {spans.position:,}" if spans.position else "before any merge"
 
 
 def _symbols(spans: TokenSpans) -> NDArray[np.int64]:

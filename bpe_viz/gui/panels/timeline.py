@@ -169,16 +169,18 @@ class TimelinePanel(Panel):
             f'<span style="color:{dim}"> of {last:,}</span>'
         )
         self.count.setAccessibleName(f"{self.text} merges")
-        no_corpus = "Nothing is open yet" if workspace.merges is None else None
-        at_start = no_corpus or ("This is the start: no merge has been made" if position == 0 else None)
-        at_end = no_corpus or (self._why_at_end() if position >= last else None)
+        nothing = "Nothing is open yet" if workspace.merges is None else None
+        if nothing is None and last == 0:
+            nothing = self._why_at_end()
+        at_start = nothing or ("This is the start: no merge has been made" if position == 0 else None)
+        at_end = nothing or (self._why_at_end() if position >= last else None)
         self.first.explain("First position", "Home", at_start)
         self.back.explain("One merge back", "Left", at_start)
         self.on.explain("Next merge", "Right", at_end)
         self.last.explain("Last position", "End", at_end)
         self.play.set_sign("pause" if workspace.player.is_playing else "play")
         playing = "Pause" if workspace.player.is_playing else "Play from the start" if at_end else "Play"
-        self.play.explain(playing, "Space", no_corpus or (None if last else at_end))
+        self.play.explain(playing, "Space", nothing or (None if last else at_end))
         self.go_to.setEnabled(last > 0)
         self._follow_stop()
 
