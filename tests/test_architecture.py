@@ -22,10 +22,11 @@ MAY_IMPORT = {
     "bpe_viz.assets": ("errors",),
     "bpe_viz.engine": ("errors", "engine"),
     "bpe_viz.formats": ("errors", "whole_file", "engine", "formats"),
+    "bpe_viz.names": ("errors", "whole_file", "engine", "formats", "names"),
     "bpe_viz.analysis": ("errors", "engine", "analysis"),
-    "bpe_viz.cli": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "cli", "gui", ""),
+    "bpe_viz.cli": ("errors", "whole_file", "assets", "engine", "formats", "names", "analysis", "cli", "gui", ""),
     "bpe_viz.__main__": ("cli",),
-    "bpe_viz.gui": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "gui"),
+    "bpe_viz.gui": ("errors", "whole_file", "assets", "engine", "formats", "names", "analysis", "gui"),
 }
 
 
