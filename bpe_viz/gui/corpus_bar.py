@@ -9,6 +9,8 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QInputDialog, QPushButton, QSizePolicy, QWidget
 
 from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.library_pipelines import GuardedPipeline
+from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.tie_rules import TIE_RULES
 from bpe_viz.engine.tokenizer import Tokenizer
@@ -137,12 +139,16 @@ class CorpusBar(QWidget):
     def _show_tokenizer(self, tokenizer: Tokenizer) -> None:
         source = self._workspace.tokenizer_source
         self.tokenizer.show_value(tokenizer.name)
-        self.tokenizer.setToolTip(str(source.path) if source is not None else tokenizer.name)
+        self.tokenizer.setToolTip(source.written if source is not None else tokenizer.name)
         self.pretokenizer.setEnabled(False)
-        self.pretokenizer.show_value(pretokenizer_title(tokenizer.counting), is_quiet=True)
-        self.pretokenizer.setToolTip(
-            f"{tokenizer.name} cuts text so: {pretokenizer_for(tokenizer.counting).pattern or 'no pattern'}"
-        )
+        pipeline = tokenizer.pipeline
+        if isinstance(pipeline, PlainPipeline | GuardedPipeline):
+            self.pretokenizer.show_value(pretokenizer_title(tokenizer.counting), is_quiet=True)
+            pattern = pretokenizer_for(tokenizer.counting).pattern or "no pattern"
+            self.pretokenizer.setToolTip(f"{tokenizer.name} cuts text so: {pattern}")
+        else:
+            self.pretokenizer.show_value("of the file", is_quiet=True)
+            self.pretokenizer.setToolTip(f"{tokenizer.name} prepares text by {pipeline.title}")
 
     def _show_options(self, corpus: Corpus) -> None:
         options = self._workspace.options

@@ -19,19 +19,32 @@ from bpe_viz.engine.types import CountingOptions, Frame, Options, StopRequested,
 from bpe_viz.formats import save_tokenizer
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
+from bpe_viz.names import Located, is_name, locate
+from bpe_viz.names.loading import load_apart
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerSource:
     """Where a tokenizer comes from.
 
-    name: for people; path: its file
+    written: a path, or a name such as tiktoken:cl100k_base
     given: the user's pretokenizer, for a file that says none
+    located: where it is, if that is known already; a name is fetched otherwise
     """
 
-    name: str
-    path: Path
+    written: str
     given: CountingOptions | None = None
+    located: Located | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called, for people."""
+        return self.written if is_name(self.written) else Path(self.written).name
+
+    def load(self, job: Job) -> tuple[Tokenizer, Located]:
+        """Fetch and read it. Runs in the training lane. Raises BpeVizError."""
+        located = self.located or locate(self.written, job.report, job.should_stop)
+        return load_apart(located, self.given, job.report, job.should_stop), located
 
 
 class TokenizerAnswers:
@@ -69,6 +82,7 @@ class OpenedTokenizer:
     timeline = None
 
     def __init__(self, tokenizer: Tokenizer, source: TokenizerSource) -> None:
+        """source: with its location"""
         self.tokenizer = tokenizer
         self.source = source
         self.merges = ListedMerges(tokenizer)

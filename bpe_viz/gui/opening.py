@@ -12,7 +12,6 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import BpeVizError, FormatError
 from bpe_viz.formats import PretokenizerNeeded
-from bpe_viz.formats.loading import load_apart
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
@@ -101,7 +100,8 @@ class Opening(QObject):
         """Read a tokenizer file."""
 
         def work(job: Job) -> OpenedTokenizer:
-            return OpenedTokenizer(load_apart(source.path, source.given, job.report, job.should_stop), source)
+            tokenizer, located = source.load(job)
+            return OpenedTokenizer(tokenizer, replace(source, located=located))
 
         self._start(source, work, None, lambda given: self.open_tokenizer(replace(source, given=given)))
 
@@ -112,15 +112,15 @@ class Opening(QObject):
         """
 
         def work(job: Job) -> Replay:
-            read = tokenizer or load_apart(source.path, source.given, job.report, job.should_stop)
+            read, located = (tokenizer, source.located) if tokenizer is not None else source.load(job)
             if (reason := why_no_replay(read)) is not None:
                 raise FormatError(reason, "Open it alone.")
-            return begin_replay(read, source, count, self._kernels, job)
+            return begin_replay(read, replace(source, located=located), count, self._kernels, job)
 
         def retry(given: CountingOptions) -> None:
             self.open_replay(replace(source, given=given), tokenizer, count, name)
 
-        self._start(replace(source, name=name), work, None, retry)
+        self._start(source, work, None, retry, name)
 
     def _start(
         self,
@@ -128,6 +128,7 @@ class Opening(QObject):
         work: Callable[[Job], Shown],
         change: Change | None,
         retry: Callable[[CountingOptions], None] | None = None,
+        name: str | None = None,
     ) -> None:
         self._source = source
         started = time.monotonic()
@@ -148,7 +149,7 @@ class Opening(QObject):
                 self.not_opened.emit(error)
 
         self._lane.submit("open", work, done, fail, report)
-        report(0.0, f"Reading {source.name}")
+        report(0.0, f"Reading {name or source.name}")
 
     def change_options(self, shown: Training | None, options: Options, position: int) -> bool:
         """Open what is shown with other options, or what is being opened; tells whether training is to go on instead.

@@ -15,8 +15,10 @@ from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pipeline_counting import count_prepared
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Progress, StopRequested, TrainingOptions
+from bpe_viz.errors import FormatError
 from bpe_viz.formats import detect_format
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
+from bpe_viz.names import is_name
 
 WORKED_EXAMPLE_OPTIONS = Options(CountingOptions(pretokenizer="none"), TrainingOptions(base="characters", merges=7))
 """Sennrich et al. 2016 learn from these four words; seven merges make the last whole word of them."""
@@ -89,22 +91,30 @@ def text_source(text: str) -> Source:
     return Source("the pasted text", (), TEXT_OPTIONS, pasted=text)
 
 
-class SortedPaths(NamedTuple):
-    """What the files are that somebody wants to open.
+class SortedSources(NamedTuple):
+    """What the things are that somebody wants to open.
 
-    tokenizers: tokenizer files; corpus: texts, folders and word-count tables
+    tokenizer: a tokenizer file or name; corpus: texts, folders and word-count tables
     """
 
-    tokenizers: tuple[Path, ...]
+    tokenizer: TokenizerSource | None
     corpus: tuple[Path, ...]
 
 
-def sort_paths(paths: Sequence[Path]) -> SortedPaths:
-    """Tell tokenizer files from texts by their first bytes. Raises FormatError for a file that cannot be read."""
-    tokenizers = [
-        path for path in paths if path.is_file() and not is_word_table(path) and detect_format(path) is not None
-    ]
-    return SortedPaths(tuple(tokenizers), tuple(path for path in paths if path not in tokenizers))
+def sort_sources(sources: Sequence[str]) -> SortedSources:
+    """Tell a tokenizer from texts, by its name or its file's first bytes.
+
+    Raises FormatError for a file that cannot be read, and for more than one tokenizer.
+    """
+    tokenizers = [source for source in sources if is_name(source) or _is_tokenizer_file(Path(source))]
+    if len(tokenizers) > 1:
+        raise FormatError(f"{' and '.join(tokenizers)} are {len(tokenizers)} tokenizers.", "Open one of them.")
+    corpus = tuple(Path(source) for source in sources if source not in tokenizers)
+    return SortedSources(tokenizer_source(tokenizers[0]) if tokenizers else None, corpus)
+
+
+def _is_tokenizer_file(path: Path) -> bool:
+    return path.is_file() and not is_word_table(path) and detect_format(path) is not None
 
 
 def file_source(paths: Sequence[Path]) -> Source:
@@ -113,6 +123,6 @@ def file_source(paths: Sequence[Path]) -> Source:
     return Source(name, tuple(paths), TEXT_OPTIONS)
 
 
-def tokenizer_source(path: Path, given: CountingOptions | None = None) -> TokenizerSource:
-    """Return a tokenizer file as a source; given: how text is cut, for a file that does not say it."""
-    return TokenizerSource(path.name, path, given)
+def tokenizer_source(written: str) -> TokenizerSource:
+    """Return a tokenizer file or name as a source."""
+    return TokenizerSource(written if is_name(written) else str(Path(written).absolute()))

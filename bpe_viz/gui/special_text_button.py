@@ -23,6 +23,7 @@ class SpecialTextButton(ShrinkingButton):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
+        self._is_allowed = True
         menu = QMenu(self)
         group = QActionGroup(menu)
         self._actions = {}
@@ -41,6 +42,11 @@ class SpecialTextButton(ShrinkingButton):
         workspace.timeline_changed.connect(self.follow)
         self.follow()
 
+    def allow(self, is_allowed: bool) -> None:
+        """Stand there at all, or not while ids are decoded."""
+        self._is_allowed = is_allowed
+        self.follow()
+
     def follow(self, _: object = None) -> None:
         """Show what was chosen, and which special tokens there are."""
         chosen, special = self._workspace.encoder.special_text, self._special_tokens()
@@ -50,7 +56,7 @@ class SpecialTextButton(ShrinkingButton):
         some = ", ".join(special[:_MOST_NAMED]) + (", …" if len(special) > _MOST_NAMED else "")
         self.setToolTip(f"{meaning}.\n{len(special):,}: {some}")
         self.setAccessibleName(f"Special tokens: {meaning}")
-        self.setVisible(bool(special))
+        self.setVisible(self._is_allowed and bool(special))
 
     def _special_tokens(self) -> list[str]:
         shown = self._workspace.shown

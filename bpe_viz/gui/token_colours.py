@@ -56,7 +56,7 @@ def box_styles(look: Look) -> tuple[BoxStyle, ...]:
     styles.append(BoxStyle(theme.tokens[0], theme.token_lines[0]))
     styles.append(BoxStyle(theme.made_soft, theme.made))
     styles.append(BoxStyle(theme.chip, theme.ink, 2.0))
-    styles.append(BoxStyle(theme.panel, theme.ink, 2.0, dashed=True))
+    styles.append(BoxStyle(theme.panel, theme.ink, dashed=True))
     return tuple(styles)
 
 

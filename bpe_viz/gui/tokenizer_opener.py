@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.choice_dialog import Answer, ChoiceDialog
+from bpe_viz.gui.open_tokenizer_dialog import OpenTokenizerDialog
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
 from bpe_viz.gui.pretokenizer_dialog import PretokenizerDialog
 from bpe_viz.gui.replay import CountFor
 from bpe_viz.gui.settings import Settings
-from bpe_viz.gui.sources import Source, file_source, tokenizer_source
+from bpe_viz.gui.sources import Source, file_source
 from bpe_viz.gui.workspace import Workspace
 
 
@@ -46,6 +47,7 @@ class TokenizerOpener(QObject):
         self.last_corpus = corpus
         self._workspace.replay(self._counting(corpus), corpus.name)
 
+    @Slot(object)
     def ask_on_what(self, source: TokenizerSource) -> None:
         """A tokenizer is opened while a text is: ask whether it is opened alone, or replayed on the text."""
         corpus = self.last_corpus
@@ -66,11 +68,11 @@ class TokenizerOpener(QObject):
 
     @Slot()
     def ask_tokenizer(self) -> None:
-        """Ask for a tokenizer file, and open it."""
-        folder = str(self._settings.last_folder or Path.home())
-        name, _ = QFileDialog.getOpenFileName(self._window, "Open a tokenizer file", folder)
-        if name:
-            self.ask_on_what(tokenizer_source(Path(name)))
+        """Ask for a tokenizer by name or file, and open it."""
+        folder = self._settings.last_folder or Path.home()
+        dialog = OpenTokenizerDialog(self._settings.recent_tokenizers, folder, self._window)
+        dialog.chosen.connect(self.ask_on_what)
+        dialog.open()
 
     def _counting(self, corpus: Source) -> CountFor:
         return partial(corpus.count_for, kernels_for=self._workspace.kernels.for_bytes)

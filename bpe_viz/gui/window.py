@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.types import Options
-from bpe_viz.errors import BpeVizError, CorpusError, FormatError
+from bpe_viz.errors import BpeVizError, CorpusError
 from bpe_viz.formats import formats
 from bpe_viz.gui.action_lists import KeySheet, Palette
 from bpe_viz.gui.actions import GROUPS, Actions
@@ -40,7 +40,7 @@ from bpe_viz.gui.layout import LAYOUT_VERSION, Docks
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.message_bar import MessageBar
 from bpe_viz.gui.settings import Settings
-from bpe_viz.gui.sources import Source, example_source, file_source, sort_paths, text_source, tokenizer_source
+from bpe_viz.gui.sources import Source, example_source, file_source, sort_sources, text_source
 from bpe_viz.gui.style_sheet import palette, style_sheet
 from bpe_viz.gui.summaries import SAMPLE_TEXT, summary_of_corpus, summary_of_tokenizer
 from bpe_viz.gui.tokenizer_opener import TokenizerOpener
@@ -121,26 +121,26 @@ class Window(QMainWindow):
         self.workspace.open(count, options, source.name)
 
     def open_paths(self, paths: Sequence[Path]) -> None:
-        """Train on texts, open a tokenizer, or both: its merges are replayed on the texts.
+        """Train on texts, open a tokenizer, or both: see open_sources."""
+        self.open_sources([str(path) for path in paths])
+
+    def open_sources(self, sources: Sequence[str]) -> None:
+        """Train on texts, open a tokenizer by its file or name, or both: its merges are replayed on the texts.
 
         Says so in the message bar if they cannot be opened.
         """
         try:
-            found = sort_paths(paths)
-            if len(found.tokenizers) > 1:
-                raise FormatError(f"These are {len(found.tokenizers)} tokenizer files.", "Open one of them.")
+            found = sort_sources(sources)
         except BpeVizError as error:
             self._show_failure(error)
             return
         corpus = file_source(found.corpus) if found.corpus else None
-        if found.tokenizers:
-            source = tokenizer_source(found.tokenizers[0])
-            if corpus is None:
-                self.opener.ask_on_what(source)
-            else:
-                self.opener.open(source, corpus)
-        elif corpus is not None:
+        if found.tokenizer is None and corpus is not None:
             self.opener.ask_what_for(corpus, partial(self.open_source, corpus))
+        elif found.tokenizer is not None and corpus is not None:
+            self.opener.open(found.tokenizer, corpus)
+        elif found.tokenizer is not None:
+            self.opener.ask_on_what(found.tokenizer)
 
     def open_example(self) -> None:
         """Train on the worked example."""
@@ -288,7 +288,7 @@ class Window(QMainWindow):
             self.settings.add_recent_file(path.absolute())
             self.settings.last_folder = path.absolute().parent
         if source is not None:
-            self.settings.add_recent_tokenizer(source.path.absolute())
+            self.settings.add_recent_tokenizer(source.written)
         names = [one.name for one in (tokenizer, corpus) if one is not None]
         self.setWindowTitle(f"{' on '.join(names)} – bpe-viz")
         said = [summary_of_tokenizer(tokenizer)] if tokenizer is not None else []

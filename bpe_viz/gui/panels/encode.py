@@ -140,7 +140,7 @@ class EncodePanel(Panel):
         self.decode_button.setChecked(shown)
         self.pages.setCurrentIndex(1 if shown else 0)
         self.colour_button.setVisible(not shown)
-        self.special_button.follow()
+        self.special_button.allow(not shown)
         self._fit_split_label()
         self._show_figures()
         self.setFocusProxy(self.decode_page if shown else self.editor)
