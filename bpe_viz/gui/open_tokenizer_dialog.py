@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -14,8 +14,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -24,12 +22,13 @@ from PySide6.QtWidgets import (
 
 from bpe_viz.errors import BpeVizError, FormatError, OptionError, Stopped
 from bpe_viz.gui.jobs import Job, Lane
+from bpe_viz.gui.look import Look
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
+from bpe_viz.gui.suggestion_list import SuggestionList
 from bpe_viz.names import Located, check_name, is_name, locate
 from bpe_viz.names.suggestions import matching
 
-WIDTH, LIST_ROWS = 64, 9
-"""In letters, and in rows."""
+WIDTH, LIST_HEIGHT = 560, 320
 
 _PARTS = 1000
 _HELP = "A name such as tiktoken:cl100k_base or hf:ORG/NAME, or a file"
@@ -43,7 +42,7 @@ class OpenTokenizerDialog(QDialog):
 
     chosen = Signal(object)
 
-    def __init__(self, recent: Sequence[str], folder: Path, parent: QWidget) -> None:
+    def __init__(self, look: Look, recent: Sequence[str], folder: Path, parent: QWidget) -> None:
         """recent: paths and names opened before, newest first; folder: where files are looked for first"""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -56,7 +55,7 @@ class OpenTokenizerDialog(QDialog):
         self.field.setPlaceholderText(_HELP)
         self.field.setAccessibleName("Tokenizer to open")
         self.field.setClearButtonEnabled(True)
-        self.list = QListWidget()
+        self.list = SuggestionList(look)
         self.list.setAccessibleName("Suggested tokenizers")
         self.message = QLabel()
         self.message.setTextFormat(Qt.TextFormat.PlainText)
@@ -65,16 +64,18 @@ class OpenTokenizerDialog(QDialog):
         self.bar.setRange(0, _PARTS)
         self.bar.setTextVisible(False)
         self.stop_button = QPushButton("Stop")
-        self._lay_out()
+        self._lay_out(look)
         self._connect()
         self._suggest()
         self._show_busy(False)
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, look: Look) -> None:
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self._buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
         self.open_button = self._buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self.open_button.setDefault(True)
         self.file_button = self._buttons.addButton("Choose a file…", QDialogButtonBox.ButtonRole.ActionRole)
+        self.file_button.setAutoDefault(False)
         self._progress = QWidget()
         row = QHBoxLayout(self._progress)
         row.setContentsMargins(0, 0, 0, 0)
@@ -83,9 +84,9 @@ class OpenTokenizerDialog(QDialog):
         column = QVBoxLayout(self)
         for widget in (self.field, self.list, self.message, self._progress, self._buttons):
             column.addWidget(widget)
-        metrics = self.fontMetrics()
-        self.list.setMinimumHeight(LIST_ROWS * (metrics.lineSpacing() + 8))
-        self.setMinimumWidth(WIDTH * metrics.averageCharWidth())
+        column.setSpacing(look.grid)
+        self.list.setMinimumHeight(look.px(LIST_HEIGHT))
+        self.setMinimumWidth(look.px(WIDTH))
 
     def _connect(self) -> None:
         self.field.textChanged.connect(self._suggest)
@@ -101,9 +102,7 @@ class OpenTokenizerDialog(QDialog):
     @property
     def written(self) -> str:
         """What is asked for: the chosen suggestion, else what was typed."""
-        item = self.list.currentItem()
-        typed = self.field.text().strip()
-        return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else typed
+        return self.list.chosen or self.field.text().strip()
 
     @property
     def is_busy(self) -> bool:
@@ -114,12 +113,7 @@ class OpenTokenizerDialog(QDialog):
 
     @Slot()
     def _suggest(self) -> None:
-        self.list.clear()
-        for one in matching(self.field.text(), self._recent):
-            item = QListWidgetItem(f"{one.name}\n{one.description}")
-            item.setData(Qt.ItemDataRole.UserRole, one.name)
-            item.setToolTip(one.description)
-            self.list.addItem(item)
+        self.list.show_suggestions(matching(self.field.text(), self._recent))
         self._say("")
 
     @Slot(int)
@@ -161,6 +155,7 @@ class OpenTokenizerDialog(QDialog):
 
     def _failed(self, error: BpeVizError) -> None:
         self._show_busy(False)
+        self.field.setFocus()
         self._say("Stopped." if isinstance(error, Stopped) else str(error), is_error=not isinstance(error, Stopped))
 
     def _report(self, fraction: float, text: str) -> None:
@@ -187,16 +182,10 @@ class OpenTokenizerDialog(QDialog):
         self.message.style().polish(self.message)
         self.field.setAccessibleDescription(text or _HELP)
 
-    # --- ending ---
-
     @Slot()
     def _close_lane(self) -> None:
-        self._lane.close()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
         """Stop fetching, and wait for it."""
         self._lane.close()
-        super().closeEvent(event)
 
 
 class _Field(QLineEdit):

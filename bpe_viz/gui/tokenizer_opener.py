@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.choice_dialog import Answer, ChoiceDialog
+from bpe_viz.gui.look import Look
 from bpe_viz.gui.open_tokenizer_dialog import OpenTokenizerDialog
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
 from bpe_viz.gui.pretokenizer_dialog import PretokenizerDialog
@@ -24,9 +25,10 @@ from bpe_viz.gui.workspace import Workspace
 class TokenizerOpener(QObject):
     """Opens tokenizers in a workspace, and asks over a window what only its user can say."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, window: QWidget) -> None:
+    def __init__(self, workspace: Workspace, look: Look, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
         self._workspace = workspace
+        self._look = look
         self._settings = settings
         self._window = window
         self.last_corpus: Source | None = None
@@ -64,13 +66,13 @@ class TokenizerOpener(QObject):
                 partial(self.open, source, corpus),
             ),
         ]
-        ChoiceDialog(f"Open {source.name}", f"{corpus.name} is open.", answers, self._window).open()
+        ChoiceDialog(self._look, f"Open {source.name}", f"{corpus.name} is open.", answers, self._window).open()
 
     @Slot()
     def ask_tokenizer(self) -> None:
         """Ask for a tokenizer by name or file, and open it."""
         folder = self._settings.last_folder or Path.home()
-        dialog = OpenTokenizerDialog(self._settings.recent_tokenizers, folder, self._window)
+        dialog = OpenTokenizerDialog(self._look, self._settings.recent_tokenizers, folder, self._window)
         dialog.chosen.connect(self.ask_on_what)
         dialog.open()
 
@@ -100,7 +102,7 @@ class TokenizerOpener(QObject):
             Answer("Train a new tokenizer on it", f"{tokenizer.name} is closed", train),
         ]
         question = f"{tokenizer.name} is open. What is {corpus.name} for?"
-        ChoiceDialog(f"Open {corpus.name}", question, answers, self._window).open()
+        ChoiceDialog(self._look, f"Open {corpus.name}", question, answers, self._window).open()
 
     @Slot(object, object)
     def ask_pretokenizer(self, error: BpeVizError, retry: Callable[[CountingOptions], None]) -> None:

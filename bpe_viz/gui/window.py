@@ -82,7 +82,7 @@ class Window(QMainWindow):
         self.statusBar().addWidget(self._summary, 1)
         self.statusBar().addPermanentWidget(self._hints)
         self.docks = Docks(self, workspace, look)
-        self.opener = TokenizerOpener(workspace, settings, self)
+        self.opener = TokenizerOpener(workspace, look, settings, self)
         self.actions_table = Actions(action_table(self), self)
         self._fill_menus()
         self._connect()
