@@ -15,7 +15,7 @@ from PySide6.QtGui import QImage
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options, TrainingOptions
 from bpe_viz.errors import BpeVizError
-from bpe_viz.gui.answers import Answers
+from bpe_viz.gui.answers import Answers, CountAnswers
 from bpe_viz.gui.panels import panels
 from bpe_viz.gui.snapshot import EXAMPLE, snapshot
 
@@ -63,7 +63,7 @@ def test_pdf(tmp_path, qtbot, text):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"position": 8}, "There is no position 8: this training has the positions 0 to 7."),
+        ({"position": 8}, "There is no position 8: there are the positions 0 to 7."),
         ({"instead": "ne"}, "'ne' names no pair. Write both symbols in brackets, such as [n][e]."),
         ({"instead": "[lo][w]"}, "There is no symbol lo at position 1. Name others."),
         ({"instead": "[e][s]"}, "The pair e + s does not occur after merge 1."),
@@ -84,7 +84,7 @@ def test_what_cannot_be_drawn_is_said_and_nothing_is_written(tmp_path, qtbot, ch
 
 
 @pytest.mark.parametrize(
-    "where", [(Trainer, "__init__"), (Trainer, "train_to"), (Answers, "frame"), (Answers, "encode")]
+    "where", [(Trainer, "__init__"), (Trainer, "train_to"), (CountAnswers, "frame"), (Answers, "encode")]
 )
 def test_a_bug_in_a_lane_ends_it(tmp_path, qtbot, monkeypatch, where):
     def fail(*_, **__):
@@ -100,7 +100,7 @@ def test_an_error_in_a_slot_ends_it(tmp_path, qtbot, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("bpe_viz.gui.panels.narration.narrate", fail)
+    monkeypatch.setattr("bpe_viz.gui.training.narrate", fail)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         snapshot(EXAMPLE, tmp_path / "figure.png", options=None)
 
