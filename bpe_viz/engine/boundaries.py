@@ -140,13 +140,12 @@ class BoundaryRanks(Generic[_Source]):
         if len(pretoken) > LONG:
             return self.of(pretoken, position).at(position)[0].tolist()  # type: ignore[no-any-return]  # integers
         whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
-        if whole is not None and whole < position:
-            return [self.ranks.n_base + whole]
-        return split_symbols(self.base.symbols(self.base.pieces(pretoken)), self.ranks, position)
+        if whole is not None and whole.rank < position:
+            return [self.ranks.n_base + whole.number]
+        return split_symbols(self.base.start(pretoken)[0], self.ranks, position)
 
     def _short(self, pretoken: bytes) -> Boundaries:
-        pieces = self.base.pieces(pretoken)
-        symbols = self.base.symbols(pieces)
+        symbols, widths = self.base.start(pretoken)
         fallen, made = [STANDS] * len(symbols), [-1] * len(symbols)
         highest = -1
         for number, (_, boundary, rank) in enumerate(merges_in_order(symbols, self.ranks)):
@@ -156,7 +155,7 @@ class BoundaryRanks(Generic[_Source]):
         return self._boundaries(
             pretoken,
             np.array(symbols, dtype=np.int32),
-            np.array([len(piece) for piece in pieces], dtype=np.int32),
+            np.array(widths, dtype=np.int32),
             np.array(fallen, dtype=np.int64),
             np.array(made, dtype=np.int64),
         )
@@ -169,9 +168,9 @@ class BoundaryRanks(Generic[_Source]):
         made = np.full(0 if self.ranks.ascends else n, -1, dtype=np.int64)
         right_of, left_of = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         heap = np.empty(3 * n, dtype=np.int64)
-        arrays = (symbols.copy(), self._pair_table(), rank, made, right_of, left_of, heap)
+        arrays = (symbols.copy(), self.ranks.makes(), self._pair_table(), rank, made, right_of, left_of, heap)
         view = self._kernels.view(arrays)
-        self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, self.ranks.n_base, *view[1:])
+        self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, *view[1:])
         return self._boundaries(pretoken, symbols, widths, rank, made)
 
     def _boundaries(
@@ -185,10 +184,10 @@ class BoundaryRanks(Generic[_Source]):
         whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
         if whole is not None:
             # From its own rank on the pre-token is one token, whatever its merges would give.
-            late = rank >= whole
+            late = rank > whole.rank
             late[0] = False
-            rank[late] = whole
-            made[late] = len(symbols) << 32 | whole
+            rank[late] = whole.rank
+            made[late] = len(symbols) << 32 | whole.number
         made = rank if self.ranks.ascends else made
         return Boundaries(symbols, widths, rank, made, len(self.ranks), self.ranks.n_base)
 

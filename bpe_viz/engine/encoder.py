@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from queue import SimpleQueue
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
@@ -36,6 +37,7 @@ from bpe_viz.engine.kernels_encoding import (
     Merges,
     Scratch,
 )
+from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
@@ -73,6 +75,8 @@ class Encoder:
         """
         self.tokenizer = tokenizer
         self._pretokenizer = pretokenizer_for(tokenizer.counting)
+        self._is_guarded = not isinstance(tokenizer.pipeline, PlainPipeline)
+        self._one_at_a_time = Lock()
         self._threads = max(1, threads)
         self._workers: SimpleQueue[_Worker] = SimpleQueue()
         runs_in_arrays = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
@@ -116,19 +120,21 @@ class Encoder:
     def _encoded(self, slices: Iterable[bytes], allow_special: bool) -> Iterator[tuple[int, Ids]]:
         """Yield (bytes, ids) of each piece in order; at most two pieces a thread are under way."""
         specials = self.tokenizer.counting.special_tokens if allow_special else ()
-        cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize)
+        cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize, self._is_guarded)
         # Where normalizing could make a special token with a blank in it, no blank is a place to cut.
         is_whole = self.tokenizer.normalizes_first and any(text.split() != [text] for text in specials)
+        # Nor is there any where a library runs the steps, or makes tokens of texts that are not special all the same.
+        is_whole = is_whole or (self._is_guarded and not (allow_special and self.tokenizer.pipeline.is_plain_for("")))
         pieces = filter(None, [b"".join(slices)]) if is_whole else cut.pieces(slices)
         if self._threads == 1:
             for piece in pieces:
-                yield len(piece), self._encode_piece(piece, cut)
+                yield len(piece), self._encode_piece(piece, cut, allow_special)
             return
         under_way: deque[tuple[int, Future[Ids]]] = deque()
         with ThreadPoolExecutor(self._threads) as pool:
             try:
                 for piece in pieces:
-                    under_way.append((len(piece), pool.submit(self._encode_piece, piece, cut)))
+                    under_way.append((len(piece), pool.submit(self._encode_piece, piece, cut, allow_special)))
                     if len(under_way) > 2 * self._threads:
                         size, future = under_way.popleft()
                         yield size, future.result()
@@ -137,7 +143,12 @@ class Encoder:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _encode_piece(self, piece: bytes, cut: PieceCutter) -> Ids:
+    def _encode_piece(self, piece: bytes, cut: PieceCutter, allow_special: bool) -> Ids:
+        if self._is_guarded and not (allow_special and self.tokenizer.pipeline.is_plain_for(piece.decode())):
+            with self._one_at_a_time:
+                encoded = self.tokenizer.lay_out(piece.decode(), "allow" if allow_special else "text")
+            ids = encoded.at(self.tokenizer.position).ids
+            return ids[ids >= 0].astype(np.int32)
         if self.tokenizer.normalizes_first and cut.looks_for_special:
             self.tokenizer.check_special_tokens(piece.decode())
         worker = self._workers.get()
@@ -156,7 +167,14 @@ class Encoder:
 class PieceCutter:
     """Cuts text into pieces that can be encoded apart, and special tokens out of them."""
 
-    def __init__(self, pretokenizer: Pretokenizer, specials: Iterable[str], forms: tuple[str, ...]) -> None:
+    def __init__(
+        self, pretokenizer: Pretokenizer, specials: Iterable[str], forms: tuple[str, ...], behind_ascii: bool = False
+    ) -> None:
+        """Take what decides where a text may be cut.
+
+        behind_ascii: only there, as engines may sort other characters otherwise
+        """
+        self._behind_ascii = behind_ascii
         self._pretokenizer = pretokenizer
         self._normalizes = bool(forms)
         longest_first = sorted({text.encode() for text in specials}, key=lambda text: (-len(text), text))
@@ -212,7 +230,10 @@ class PieceCutter:
             place = start + len(text[:cut].encode())
             if place <= self._reach:
                 return 0
-            if self._is_inside_special(data, place) or (self._normalizes and data[place] not in b" \n\r\t"):
+            is_unsafe = (self._normalizes and data[place] not in b" \n\r\t") or (
+                self._behind_ascii and data[place - 1] >= 0x80
+            )
+            if is_unsafe or self._is_inside_special(data, place):
                 end, window = place - 1, _WINDOW
                 continue
             return place
@@ -366,24 +387,26 @@ def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
     """Lay a tokenizer's merges up to its position out for the kernels. Its base is bytes without a marker."""
     source, symbols = tokenizer.merge_ranks, tokenizer.symbols
     entries = source.entries(tokenizer.position)
-    n_symbols = len(tokenizer.base) + tokenizer.position
+    n_symbols = len(symbols)
     symbol_of_byte = np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32)
     pair_of_bases = np.full(1 << 16, NO_RANK, dtype=np.int32)
     of_bases = (entries.left < 256) & (entries.right < 256)
     # Backwards, so that the first of a pair that is listed twice stays.
     slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
     pair_of_bases[slots] = entries.rank[of_bases][::-1]
-    content = b"".join(symbols.content(symbol) for symbol in range(n_symbols)) if source.takes_whole else b""
-    lengths = [len(symbols.content(symbol)) for symbol in range(n_symbols)] if source.takes_whole else []
+    contents = [b""] * n_symbols
+    for content, symbol in source.wholes(tokenizer.position):
+        contents[symbol] = content
     merges = Merges(
         symbol_of_byte=symbol_of_byte,
         pair_of_bases=pair_of_bases,
+        makes=source.makes(),
         table=pair_table(entries, kernel_set),
         may_merge=np.zeros(1 << (len(entries.left)).bit_length(), dtype=np.uint8),
         ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
         whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
-        content=np.frombuffer(content, dtype=np.uint8).copy(),
-        content_start=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        content=np.frombuffer(b"".join(contents), dtype=np.uint8).copy(),
+        content_start=np.concatenate(([0], np.cumsum([len(content) for content in contents]))).astype(np.int64),
     )
     module = kernel_set.of(kernels_encoding)
     module.fill_may_merge(*kernel_set.view((merges.may_merge, entries.left, entries.right)))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from bpe_viz.engine.boundaries import merges_in_order
-from bpe_viz.engine.layout import aligned_normalize
-from bpe_viz.engine.pretokenize import pretokenizer_for
-from bpe_viz.engine.segments import cut_special_tokens
+from bpe_viz.engine.pipeline import SetTokens
 
 if TYPE_CHECKING:
     from bpe_viz.engine.tokenizer import Tokenizer
@@ -41,7 +40,7 @@ class Explanation:
     first: its base symbols; GAP where the base lacks the character
     merges: every merge that applied, in order
     whole: the symbol of a pre-token that is taken whole because it is a token, though its merges would not make it
-    special_id: the id, if it is a special token and was not split at all
+    special_id: the id, if it is a token that no merge makes or touches: a special one, or one of a model that is not BPE
     """
 
     pretoken: str
@@ -59,29 +58,33 @@ class Explanation:
         return self.merges[-1].symbols if self.merges else self.first
 
 
-def explain(tokenizer: Tokenizer, text: str) -> list[Explanation]:
-    """Explain every pre-token of a text, in order, at the tokenizer's position."""
+def explain(tokenizer: Tokenizer, text: str, around: bool = True) -> list[Explanation]:
+    """Explain every pre-token of a text, in order, at the tokenizer's position.
+
+    around: with the tokens that the tokenizer's file puts around a text
+    """
     explanations: list[Explanation] = []
-    pretokenizer = pretokenizer_for(tokenizer.counting)
-    for stretch, is_special in cut_special_tokens(text, tokenizer.counting.special_tokens):
-        if is_special:
-            explanations.append(Explanation(stretch, (stretch.encode(),), (), (), tokenizer.special_ids[stretch]))
-            continue
-        normalized, _ = aligned_normalize(stretch, tokenizer.counting.normalize)
-        explanations += [explain_pretoken(tokenizer, normalized[a:b]) for a, b in pretokenizer.spans(normalized)]
+    for part in tokenizer.pipeline.prepare(text, "allow", around).parts:
+        if isinstance(part, SetTokens):
+            for token_id, content in zip(part.ids, part.contents, strict=True):
+                shown = content.decode(errors="replace")
+                explanations.append(Explanation(shown, (content,), (), (), special_id=token_id))
+        else:
+            explanations += [explain_pretoken(tokenizer, pretoken) for pretoken in part.pretokens]
     return explanations
 
 
-def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
+def explain_pretoken(tokenizer: Tokenizer, pretoken: bytes) -> Explanation:
     """Explain one pre-token, taken as it is."""
-    content = pretoken.encode()
-    pieces = tokenizer.base.pieces(content)
-    first = tokenizer.base.symbols(pieces)
+    first, widths = tokenizer.base.start(pretoken)
+    ends = list(accumulate(widths))
+    pieces = tuple(pretoken[end - width : end] for end, width in zip(ends, widths, strict=True))
+    text = pretoken.decode(errors="replace")
     ranks = tokenizer.merge_ranks
-    whole = ranks.whole(content)
     position = tokenizer.position
-    if whole is not None and whole < position:
-        position = whole + 1
+    whole = ranks.whole(pretoken) if ranks.takes_whole else None
+    if whole is not None and whole.rank < position:
+        position = whole.rank + 1
     else:
         whole = None
     symbol: list[int] = list(first)
@@ -97,5 +100,5 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
             AppliedMerge(rank, left, right, symbol[start], tuple(symbol[i] for i in standing), standing.index(start))
         )
     if whole is not None and len(standing) > 1:
-        return Explanation(pretoken, tuple(pieces), tuple(first), (), whole=ranks.n_base + whole)
-    return Explanation(pretoken, tuple(pieces), tuple(first), tuple(merges))
+        return Explanation(text, pieces, tuple(first), (), whole=ranks.n_base + whole.number)
+    return Explanation(text, pieces, tuple(first), tuple(merges))

@@ -51,7 +51,7 @@ def _hash(key: int) -> int:
 def remove_boundaries(
     symbols: Array,
     gap: int,
-    n_base: int,
+    makes: Array,
     table: Array,
     rank: Array,
     made: Array,
@@ -63,6 +63,7 @@ def remove_boundaries(
 
     symbols:  (n,) int32, base symbols, `gap` where there is none; afterwards the symbol of each token that stands, at
               its first place
+    makes: (ranks,) int32, the symbol that each rank makes
     rank, made: (n,) int64, as in boundaries.Boundaries, get what removes the boundary before each symbol where
               something does; made may be empty
     right_of: (n,) int32, gets the first place of the token behind each token
@@ -88,7 +89,7 @@ def remove_boundaries(
         # An offer is stale when an earlier merge took one of its two symbols: then another pair, or none, is here.
         if symbols[start] == gap or end >= n or find_pair(table, symbols[start], symbols[end]) != lowest:
             continue
-        symbols[start] = n_base + lowest
+        symbols[start] = makes[lowest]
         symbols[end] = gap
         highest = max(highest, lowest)
         rank[end] = highest
