@@ -18,6 +18,7 @@ class Hub:
     """What the server answers, and what it was asked.
 
     files: by path, such as ORG/NAME/resolve/main/tokenizer.json
+    sends_commit: answers as a hub does, not as any server
     status, code: of every answer, unless the status is 200
     token: without it every answer is 401
     cut: how many bytes of a body are sent before the connection is closed
@@ -61,7 +62,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             if hub.status != 200:
                 return self._answer(hub.status, b"", {"X-Error-Code": hub.code} if hub.code else {})
             if path not in hub.files:
-                return self._answer(404, b"", {"X-Error-Code": "EntryNotFound"})
+                return self._answer(404, b"", {"X-Error-Code": "EntryNotFound"} if hub.sends_commit else {})
             content = hub.files[path]
             etag = hub.etags.get(path, hashlib.sha1(content).hexdigest())
             return self._answer(200, content, {"ETag": f'"{etag}"'})

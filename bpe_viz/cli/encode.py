@@ -73,11 +73,11 @@ def command(
         print_result(rendered)
     if not verify:
         return 0
-    from bpe_viz.cli.verification import first_difference, library_of
+    from bpe_viz.verification import verify as ask_library
 
-    difference = first_difference(located.path, opened, encoded, special_text)
-    say(difference or f"The {library_of(opened)} library gives the same ids.")
-    return FOUND_SOMETHING if difference else 0
+    verification = ask_library(located, encoded, special_text)
+    say(verification.describe())
+    return 0 if verification.is_same else FOUND_SOMETHING
 
 
 def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:

@@ -314,6 +314,14 @@ def added_texts(library: Any) -> dict[str, str]:
 
 
 def decoded_by(library: Any, tokens: Sequence[str]) -> str:
-    """Return the text that the library's decoder makes of tokens; without one they are parted by spaces."""
+    """Return the text that the library's decoder makes of tokens; without one they are parted by spaces.
+
+    Raises FormatError.
+    """
     decoder = library.decoder
-    return " ".join(tokens) if decoder is None else str(decoder.decode(list(tokens)))
+    if decoder is None or not tokens:
+        return " ".join(tokens)
+    try:
+        return str(decoder.decode(list(tokens)))
+    except BaseException as error:
+        refuse_unless_from_library(error, "The tokenizers library does not decode these ids")

@@ -94,24 +94,24 @@ def bpe_symbols(place: str, model: BpeModel, letters_are_bytes: bool, added: Col
     elif unused := len(set(unmade) - {model.unk_token}.union(added)):
         notes.append(f"Tokens of the vocabulary that no merge makes, so no text ever encodes to them: {unused:,}.")
     texts = [*texts, *made, *unmade]
-    contents = _contents(texts, letters_are_bytes)
+    ends = np.zeros(len(texts), dtype=np.uint8)
+    ends[:n_base] = base.ends_word
+    for rank, symbol in enumerate(right.tolist() if ends.any() else ()):
+        ends[n_base + rank] = ends[symbol]
+    labels = _labels(texts, ends.tolist(), model.end_of_word_suffix or "", letters_are_bytes)
     source: MergeSource
     is_first = np.array_equal(first, np.arange(n_base, n_base + len(made)))
     goes_on = bool((np.maximum(left, right) < np.arange(n_base, n_base + len(made))).all())
     if is_first and goes_on and not model.ignore_merges and len(set(listed)) == len(listed):
         source = MergeRanks(n_base, zip(left.tolist(), right.tolist(), strict=True))
     else:
-        wholes = _wholes(texts, contents, n_base, letters_are_bytes) if model.ignore_merges else None
+        wholes = _wholes(texts, labels, n_base, letters_are_bytes) if model.ignore_merges else None
         listed_ranks = ListedRanks(n_base, left, right, first, wholes)
         source = listed_ranks
         notes += _list_notes(listed_ranks, first)
-    ends = np.zeros(len(texts), dtype=np.uint8)
-    ends[:n_base] = base.ends_word
-    for rank, symbol in enumerate(right.tolist() if ends.any() else ()):
-        ends[n_base + rank] = ends[symbol]
-    starts = np.concatenate(([0], np.cumsum([len(content) for content in contents], dtype=np.int64)))
+    starts = np.concatenate(([0], np.cumsum([len(label) for label in labels], dtype=np.int64)))
     table = SymbolTable(
-        base, np.frombuffer(b"".join(contents), np.uint8), starts, ends, len(texts), len(texts) - n_base - len(made)
+        base, np.frombuffer(b"".join(labels), np.uint8), starts, ends, len(texts), len(texts) - n_base - len(made)
     )
     return BpeSymbols(
         symbols=table,
@@ -176,25 +176,26 @@ def _base(
     kind: Base = "bytes" if letters_are_bytes else "characters"
     end_of_word: EndOfWord = "glued" if suffix else "none"
     marker = suffix or DEFAULT_MARKER
-    if letters_are_bytes and not all("!" <= letter <= "~" for letter in suffix):
-        raise NotSteppedError(f"the suffix {suffix!r} that ends words is written in letters that stand for bytes")
     if letters_are_bytes and not prefix:
         forms = [(letter + end, end != "") for end in dict.fromkeys(("", suffix)) for letter in LETTER_OF_BYTE]
         if all(text in vocab for text, _ in forms):
             ends = tuple(is_end for _, is_end in forms)
             contents = tuple(BYTE_OF_LETTER[text[0]] for text, _ in forms)
             return BaseVocabulary(kind, end_of_word, marker, contents, ends), [text for text, _ in forms]
-    looked_up = _looked_up(vocab, prefix, suffix, letters_are_bytes)
+    unknown = model.unk_token
+    merges_unknown = any(unknown in pair for pair in listed)
+    # The letter of an unknown token of one letter need not be looked up: it is the same token as an unknown one.
+    is_one_by_one = not (model.fuse_unk or model.byte_fallback or merges_unknown)
+    looked_up = _looked_up(vocab, prefix, suffix, letters_are_bytes, unknown if is_one_by_one else None)
     letters = {text for table in looked_up.values() for text in table.values()}
     # The order in which a training numbers them, so that a file written here is read as it was.
     ending = {text for (_, end), table in looked_up.items() if end for text in table.values()}
     texts = sorted(letters, key=lambda text: (text, text in ending))
     of_byte = {byte: text for byte in range(256) if (text := f"<0x{byte:02X}>") in vocab} if model.byte_fallback else {}
     texts += [text for text in of_byte.values() if text not in letters]
-    unknown = model.unk_token
     if of_byte and len(of_byte) < 256 and unknown is not None:
         raise NotSteppedError(f"only {len(of_byte)} of the 256 bytes are tokens, and the library moves unknown tokens")
-    if unknown in vocab and unknown not in texts and any(unknown in pair for pair in listed):
+    if unknown is not None and merges_unknown and unknown not in texts:
         texts.append(unknown)
     symbol_of = {text: symbol for symbol, text in enumerate(texts)}
 
@@ -213,17 +214,16 @@ def _base(
         fuses=model.fuse_unk,
         lacking=unknown if unknown not in vocab else None,
     )
-    labels = _contents(texts, letters_are_bytes)
     ends_word = tuple(text in ending for text in texts)
-    contents = tuple(
-        label.removesuffix(suffix.encode()) if is_end else label
-        for label, is_end in zip(labels, ends_word, strict=True)
+    contents = _contents(
+        [text.removesuffix(suffix) if is_end else text for text, is_end in zip(texts, ends_word, strict=True)],
+        letters_are_bytes,
     )
-    return ModelBase(kind, end_of_word, marker, contents, ends_word, lookup), texts
+    return ModelBase(kind, end_of_word, marker, tuple(contents), ends_word, lookup), texts
 
 
 def _looked_up(
-    vocab: Mapping[str, int], prefix: str, suffix: str, letters_are_bytes: bool
+    vocab: Mapping[str, int], prefix: str, suffix: str, letters_are_bytes: bool, left_out: str | None
 ) -> dict[tuple[str, str], dict[bytes, str]]:
     """Return for each prefix and suffix that a letter may be looked up with: the letter as bytes -> the token."""
     found: dict[tuple[str, str], dict[bytes, str]] = {
@@ -231,7 +231,7 @@ def _looked_up(
     }
     longest = len(prefix) + 1 + len(suffix)
     for text in vocab:
-        if len(text) > longest:
+        if len(text) > longest or text == left_out:
             continue
         for (before, after), table in found.items():
             if len(text) == len(before) + 1 + len(after) and text.startswith(before) and text.endswith(after):
@@ -256,15 +256,25 @@ def _check_wholes(model: BpeModel, base: BaseVocabulary) -> None:
 
 
 def _wholes(
-    texts: Sequence[str], contents: Sequence[bytes], n_base: int, letters_are_bytes: bool
+    texts: Sequence[str], labels: Sequence[bytes], n_base: int, letters_are_bytes: bool
 ) -> dict[bytes, int]:
     """Return the symbols of pre-tokens that are taken whole, base symbols not counted: the first of each token."""
     found: dict[bytes, int] = {}
     for number in range(len(texts) - n_base - 1, -1, -1):
         text = texts[n_base + number]
         if not letters_are_bytes or BYTE_OF_LETTER.keys() >= set(text):
-            found[contents[n_base + number]] = number
+            found[labels[n_base + number]] = number
     return found
+
+
+def _labels(texts: Sequence[str], ends: Sequence[int], suffix: str, letters_are_bytes: bool) -> list[bytes]:
+    """Return the bytes of tokens, and behind those of a word's end the suffix as it is written."""
+    if not letters_are_bytes or not suffix:
+        return _contents(texts, letters_are_bytes)
+    bodies = [text.removesuffix(suffix) if is_end else text for text, is_end in zip(texts, ends, strict=True)]
+    after = suffix.encode()
+    contents = _contents(bodies, letters_are_bytes)
+    return [content + after if is_end else content for content, is_end in zip(contents, ends, strict=True)]
 
 
 def _contents(texts: Sequence[str], letters_are_bytes: bool) -> list[bytes]:

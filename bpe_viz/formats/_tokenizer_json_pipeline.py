@@ -63,10 +63,13 @@ def read_steps(normalizer: Step | None, pre_tokenizer: Step | None, post_process
 
 def letters_are_bytes(normalizer: Step | None, pre_tokenizer: Step | None) -> bool:
     """Tell whether the model sees letters that stand for bytes, and nothing else: no step changes them again."""
-    cuts = [step.get("type") for _, step in flat_steps(Field("pre_tokenizer"), pre_tokenizer, "pretokenizers")]
+    try:
+        cuts = [step.get("type") for _, step in flat_steps(Field("pre_tokenizer"), pre_tokenizer, "pretokenizers")]
+        changes = [step.get("type") for _, step in flat_steps(Field("normalizer"), normalizer, "normalizers")]
+    except NotSaidByOptions:
+        return False  # the library will say what is wrong with the steps
     if "ByteLevel" in cuts:
         return "Metaspace" not in cuts[cuts.index("ByteLevel") :]
-    changes = [step.get("type") for _, step in flat_steps(Field("normalizer"), normalizer, "normalizers")]
     return changes[-1:] == ["ByteLevel"] and "Metaspace" not in cuts
 
 

@@ -7,6 +7,7 @@ That comes from the files that stand beside them, from the published vocabulary 
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -22,9 +23,10 @@ from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
 from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
+from bpe_viz.formats._own_library import Encode, OwnLibrary, encode_with_tokenizers
 from bpe_viz.formats._reading import read_whole, shortened_line
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
-from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, written_symbols
+from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, document_of, written_symbols
 from bpe_viz.formats._written_merges import (
     HEADER,
     MergesInSymbols,
@@ -344,6 +346,23 @@ def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
         yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
+def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
+    """Build the library's model from the two files; all around it, which they do not hold, is as it is in use here."""
+    from tokenizers.models import BPE
+
+    files = find_files(path)
+    if files.vocabulary is None:
+        raise FormatError("No library reads CLIP's merges without a vocabulary.", "Convert it to .json first.")
+    with tempfile.TemporaryDirectory() as folder:
+        unpacked = [Path(folder) / name for name in NAMES[0]]
+        for source, target in zip((files.vocabulary, files.merges), unpacked, strict=True):
+            target.write_bytes(read_whole(source))
+        vocabulary, merges = BPE.read_file(*map(str, unpacked))
+    document, _ = document_of(tokenizer)
+    document["model"] |= {"vocab": vocabulary, "merges": merges}
+    return encode_with_tokenizers(msgspec.json.encode(document).decode())
+
+
 FORMAT = Format(
     name="gpt2",
     title="GPT-2 vocab.json and merges.txt",
@@ -354,4 +373,5 @@ FORMAT = Format(
     holds_pretokenizer=False,
     companions=companions,
     check=check,
+    library=OwnLibrary("tokenizers", _open_library),
 )

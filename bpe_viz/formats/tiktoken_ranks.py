@@ -17,6 +17,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
 from bpe_viz.formats.openai_encodings import Encoding, encoding_of_file
 from bpe_viz.whole_file import whole_file
@@ -186,4 +187,5 @@ FORMAT = Format(
     save=save,
     holds_pretokenizer=False,
     check=check,
+    library=TIKTOKEN,
 )

@@ -144,6 +144,7 @@ class _Fetching:
         self._headers: dict[str, str] = {}
         # Once an answer tells the commit, all other files are taken from it: together they are one tokenizer.
         self._commit = name.revision if is_commit(name.revision) else ""
+        self._is_hub = False
 
     def run(self) -> HubFile:
         for choice in _CHOICES:
@@ -157,6 +158,8 @@ class _Fetching:
                 self._file(file)
             self._cache.keep_commit(self._name.revision, self._commit)
             return HubFile(path, _origin(self._name, self._commit))
+        if not self._is_hub:
+            raise self._no_hub()
         listed = ", ".join(" with ".join((choice.first, *choice.needed)) for choice in _CHOICES)
         raise FetchError(
             f"{self._name.repository} at {self._host} has no tokenizer that bpe_viz knows by its name: {listed}.",
@@ -171,6 +174,7 @@ class _Fetching:
             return None
         answer = self._ask(file)
         commit = plain_word(answer.headers.get("X-Repo-Commit", ""))
+        self._is_hub |= bool(commit) or "X-Error-Code" in answer.headers
         if answer.status == 404 and answer.headers.get("X-Error-Code", "EntryNotFound") == "EntryNotFound":
             if commit:
                 self._commit = self._commit or commit
@@ -179,11 +183,17 @@ class _Fetching:
         if answer.status != 200:
             raise self._refusal(answer)
         if not commit:
-            raise FetchError(f"{self._host} does not answer as the Hugging Face hub does.", "Check HF_ENDPOINT.")
+            raise self._no_hub()
         self._commit = self._commit or commit
         if answer.body is not None:
             self._check(file, answer.headers, answer.body)
         return self._cache.keep(self._commit, file, _etag(answer.headers), answer.body)
+
+    def _no_hub(self) -> FetchError:
+        return FetchError(
+            f"{self._host} does not answer as the Hugging Face hub does.",
+            "Check the network connection, and HF_ENDPOINT if it is set.",
+        )
 
     def _ask(self, file: str) -> Answer:
         """Ask for a file, once more with the user's token if the hub wants to know who asks."""

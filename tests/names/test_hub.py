@@ -276,8 +276,10 @@ def test_one_etag_for_two_files_is_not_taken_for_one_content(hub):
 def test_a_server_that_is_no_hub(hub):
     hub.sends_commit = False
     hub.add("org/model", "tokenizer.json", b"<html>Log in first</html>")
-    with pytest.raises(FetchError, match=r"does not answer as the Hugging Face hub does\. Check HF_ENDPOINT"):
-        locate("hf:org/model")
+    for name in ("org/model", "org/other"):
+        with pytest.raises(FetchError, match=r"does not answer as the Hugging Face hub does\. Check .* HF_ENDPOINT"):
+            locate(f"hf:{name}")
+    assert len(hub.asked) == 5
 
 
 def test_a_file_that_is_too_large(hub, monkeypatch):
