@@ -16,9 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-
-from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.library_pipelines import (
     BYTE_MODEL,
     AddedTokens,
@@ -29,18 +26,18 @@ from bpe_viz.engine.library_pipelines import (
     decoded_by,
     library_tokenizer,
 )
-from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.packing import pack, unpack
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline
-from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
+from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
 from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, BpeSymbols, Id, NotSteppedError, bpe_symbols
 from bpe_viz.formats._reading import AGAIN, read_whole, without_bom
 from bpe_viz.formats._tokenizer_json_pipeline import NotSaidByOptions, PlainSteps, letters_are_bytes, read_steps
 from bpe_viz.formats._tokenizer_json_writing import split_off_unknown
+from bpe_viz.formats._tokens_only import tokens_only
 
 _NULL = msgspec.Raw(b"null")
 _Step = dict[str, Any] | None
@@ -323,31 +320,6 @@ class _ContentOfIds:
         if self._falls_apart and text in BYTE_MODEL["vocab"]:
             return bytes([BYTE_MODEL["vocab"][text]])
         return (text.removeprefix(self._prefix) or text).encode()
-
-
-def tokens_only(vocab: dict[str, int], added: dict[str, int], unknown: str | None) -> Tokenizer:
-    """Return a tokenizer of tokens that no merge makes; its pipeline is still to be set."""
-    base = BaseVocabulary("characters", "none", DEFAULT_MARKER, (), ())
-    texts = list(vocab)
-    contents = [text.encode() for text in texts]
-    starts = np.concatenate(([0], np.cumsum([len(content) for content in contents], dtype=np.int64)))
-    symbols = SymbolTable(
-        base,
-        np.frombuffer(b"".join(contents), np.uint8),
-        starts,
-        np.zeros(len(texts), dtype=np.uint8),
-        len(texts),
-        len(texts),
-    )
-    special_ids = added if unknown is None else {unknown: vocab[unknown], **added}
-    return Tokenizer(
-        symbols,
-        BoundaryRanks(base, MergeRanks(0)),
-        CountingOptions(special_tokens=tuple(added)),
-        unknown=unknown,
-        ids=np.fromiter(vocab.values(), np.int64, len(vocab)),
-        special_ids=special_ids,
-    )
 
 
 def _to_run_whole(document: bytes, kind: str) -> bytes:
