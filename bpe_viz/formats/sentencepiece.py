@@ -6,7 +6,8 @@ the highest score comes first. Source: google/sentencepiece, src/bpe_model.cc an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         raise FormatError(f"{path} is no whole SentencePiece model: it lists a piece twice.", AGAIN)
     unknown = [number for number, piece in enumerate(model.pieces) if piece.type == UNKNOWN]
     if len(unknown) != 1:
-        raise FormatError(f"{path} is no whole SentencePiece model: {len(unknown)} of its pieces are unknown ones.", AGAIN)
+        raise FormatError(
+            f"{path} is no whole SentencePiece model: {len(unknown)} of its pieces are unknown ones.", AGAIN
+        )
     processor = sentencepiece_processor(data, str(path))
     kind = KINDS[model.kind]
     why = f"This is not BPE but {kind}: there are no merges to step"
@@ -81,7 +84,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     tokenizer.name = path.name
     tokenizer.library = "sentencepiece"
     tokenizer.is_told_by_options = False
-    tokenizer.text_of_ids = _text_of_ids(processor, model)
+    tokenizer.text_of_ids = partial(_text_of_ids, processor, model)
     tokenizer.notes += (
         "The model's normalizer changes a text before it is encoded, so decoding need not give it back.",
         "The model puts no tokens around a text: programs that use it add those of their own choice.",
@@ -95,7 +98,9 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
     letters = [number for number, piece in enumerate(pieces) if len(piece.text) == 1]
     for number in letters:
         if pieces[number].type in (CONTROL, UNKNOWN):
-            raise NotSteppedError(f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}")
+            raise NotSteppedError(
+                f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}"
+            )
     if any(piece.type == UNUSED and len(piece.text) > 1 for piece in pieces):
         raise NotSteppedError("it holds unused pieces, which are parted again after merging")
     own = [number for number, piece in enumerate(pieces) if piece.type == USER_DEFINED]
@@ -114,9 +119,7 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
     others = sorted(set(range(len(pieces))) - set(base_ids) - set(merged))
     ids = [*base_ids, *merged, *others]
     texts = [pieces[number].text.encode() for number in ids]
-    frozen = frozenset(
-        symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE)
-    )
+    frozen = frozenset(symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE))
     ranks = ScoredPieces(texts[: len(base_ids)], texts[len(base_ids) : len(base_ids) + len(merged)], frozen)
     symbols = SymbolTable(
         base,
@@ -182,28 +185,23 @@ def _view_only(model: ModelProto, unknown: int, processor: Any) -> Tokenizer:
     vocab = {piece.text: number for number, piece in enumerate(model.pieces)}
     controls = {piece.text: number for number, piece in enumerate(model.pieces) if piece.type == CONTROL}
     tokenizer = tokens_only(vocab, controls, model.pieces[unknown].text)
-
-    def content_of(number: int) -> bytes:
-        piece = model.pieces[number]
-        return bytes([int(piece.text[3:5], 16)]) if piece.type == BYTE else piece.text.encode()
-
-    tokenizer.pipeline = PiecesPipeline(processor, content_of, unknown)
+    tokenizer.pipeline = PiecesPipeline(processor, partial(_content_of, model), unknown)
     return tokenizer
 
 
-def _text_of_ids(processor: Any, model: ModelProto) -> Callable[[Sequence[int]], str]:
-    def text_of(ids: Sequence[int]) -> str:
-        # The library takes a text that is no piece as it stands.
-        return str(
-            processor.DecodePieces(
-                [
-                    model.pieces[number].text if 0 <= number < len(model.pieces) else f"<no token {number}>"
-                    for number in ids
-                ]
-            )
-        )
+def _content_of(model: ModelProto, number: int) -> bytes:
+    """Return the bytes of a piece. Not a closure: a tokenizer is to be sent between processes."""
+    piece = model.pieces[number]
+    return bytes([int(piece.text[3:5], 16)]) if piece.type == BYTE else piece.text.encode()
 
-    return text_of
+
+def _text_of_ids(processor: Any, model: ModelProto, ids: Sequence[int]) -> str:
+    # The library takes a text that is no piece as it stands.
+    return str(
+        processor.DecodePieces(
+            [model.pieces[number].text if 0 <= number < len(model.pieces) else f"<no token {number}>" for number in ids]
+        )
+    )
 
 
 FORMAT = Format(

@@ -25,6 +25,7 @@ from bpe_viz.errors import BpeVizError, PairError, Stopped
 from bpe_viz.formats import formats
 from bpe_viz.formats.word_counts import save_word_counts
 from bpe_viz.gui.branches import Branches, Line, dropped_branches
+from bpe_viz.gui.fidelity import FidelityCheck
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
@@ -81,6 +82,8 @@ class Workspace(QObject):
         self.listing.failed.connect(self.failed)
         self.encoder = TextEncoder(self._query_lane, lambda: self._shown, self)
         self.encoder.failed.connect(self.failed)
+        self.fidelity = FidelityCheck(self.encoder, lambda: self.tokenizer_source, self)
+        self.timeline_changed.connect(self.fidelity.follow_source)
         self.branches = Branches(self._training_lane, self._query_lane, self.kernels, self)
         self.branches.line_wanted.connect(self._show_line)
         self.branches.not_made.connect(self._not_done)
@@ -498,6 +501,7 @@ class Workspace(QObject):
     def close(self) -> None:
         """Stop both lanes and wait for them."""
         self.player.pause()
+        self.fidelity.close()
         self._training_lane.close()
         self._query_lane.close()
         self.kernels.close()

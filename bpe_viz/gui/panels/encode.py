@@ -16,6 +16,7 @@ from bpe_viz.engine.types import Frame
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.decode_page import DecodePage
 from bpe_viz.gui.exact_text_edit import MOST_CHARACTERS, too_long
+from bpe_viz.gui.fidelity_badge import FidelityBadge
 from bpe_viz.gui.glyphs import drawable_text
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
@@ -57,6 +58,8 @@ class EncodePanel(Panel):
         self.split_label = QLabel()
         self.split_label.setProperty("role", "dim")
         self.add_to_heading(self.split_label, after_stretch=False)
+        self.badge = FidelityBadge(self.workspace.fidelity, self.look)
+        self.add_to_heading(self.badge, after_stretch=False)
         self.totals_label = TotalsLabel(self.look)
         self.add_to_heading(self.totals_label)
         self.special_button = SpecialTextButton(self.workspace)
@@ -126,6 +129,7 @@ class EncodePanel(Panel):
         self.decode_page.figures_changed.connect(self._show_figures)
         self.decode_page.text_wanted.connect(self._encode_decoded)
         self.look.changed.connect(self._show_tokens)
+        self.badge.place_wanted.connect(self._go_to)
 
     # --- what others may call ---
 
@@ -141,6 +145,7 @@ class EncodePanel(Panel):
         self.pages.setCurrentIndex(1 if shown else 0)
         self.colour_button.setVisible(not shown)
         self.special_button.allow(not shown)
+        self.badge.allow(not shown)
         self._fit_split_label()
         self._show_figures()
         self.setFocusProxy(self.decode_page if shown else self.editor)
@@ -258,6 +263,13 @@ class EncodePanel(Panel):
     def _encode_decoded(self, text: str) -> None:
         self.workspace.encoder.set_text(text)
         self.show_decode_page(False)
+
+    @Slot(object)
+    def _go_to(self, place: int) -> None:
+        """Show the tokens as they are at the end, and put the caret where one is to be looked at."""
+        self.workspace.jump(self.workspace.last_position)
+        self.editor.select(place, min(place + 1, len(self.editor.text)))
+        self.editor.setFocus()
 
     @Slot(QAction)
     def _choose_colours(self, action: QAction) -> None:
