@@ -27,6 +27,7 @@ class FidelityBadge(ShrinkingButton):
         self._look = look
         self._fidelity: Fidelity | None = None
         self._is_allowed = True
+        self._is_at_end = True
         self.setProperty("role", "flat")
         self.clicked.connect(self._go)
         check.changed.connect(self.show_fidelity)
@@ -38,6 +39,12 @@ class FidelityBadge(ShrinkingButton):
         self._is_allowed = is_allowed
         self.show_fidelity(self._fidelity)
 
+    def show_position(self, is_at_end: bool) -> None:
+        """Say of what it speaks: the library knows all merges, and the text may be shown as it is before."""
+        if is_at_end != self._is_at_end:
+            self._is_at_end = is_at_end
+            self.show_fidelity(self._fidelity)
+
     @Slot(object)
     def show_fidelity(self, fidelity: Fidelity | None) -> None:
         """Say it; None: nothing is to be compared."""
@@ -45,10 +52,12 @@ class FidelityBadge(ShrinkingButton):
         self.setVisible(fidelity is not None and self._is_allowed)
         if fidelity is None:
             return
-        self.show_text(_SIGNS[fidelity.kind] + fidelity.text)
-        meaning = f"With all merges applied: {fidelity.meaning}"
+        is_said = fidelity.kind in ("same", "different")
+        of_the_end = "at the end " if is_said and not self._is_at_end else ""
+        self.show_text(f"{_SIGNS[fidelity.kind]}{of_the_end}{fidelity.text}")
+        meaning = f"With all merges applied: {fidelity.meaning}" if is_said else fidelity.meaning
         self.setToolTip(plain_tooltip(meaning))
-        self.setAccessibleName(fidelity.text)
+        self.setAccessibleName(of_the_end + fidelity.text)
         self.setAccessibleDescription(meaning)
         self._fit_look()
 

@@ -94,6 +94,11 @@ class OpenedTokenizer:
         """Where the list ends."""
         return self.merges.frontier
 
+    @property
+    def opens_at(self) -> int:
+        """The end, where it splits text as its own library does."""
+        return self.end
+
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Do nothing: the whole list is known."""
 

@@ -66,6 +66,11 @@ class Replay:
         """Where the list ends."""
         return self.replayer.target
 
+    @property
+    def opens_at(self) -> int:
+        """The start."""
+        return 0
+
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Replay up to a position, or until the job is stopped. Runs in the training lane."""
         self.replayer.use(kernels.for_size(self.replayer.n_symbols, job))

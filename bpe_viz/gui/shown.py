@@ -71,6 +71,10 @@ class Shown(Protocol):
     def end(self) -> int:
         """Where the timeline ends."""
 
+    @property
+    def opens_at(self) -> int:
+        """The position that is shown first."""
+
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Go on up to a position, or until the job is stopped. Runs in the training lane."""
 

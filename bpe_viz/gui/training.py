@@ -53,6 +53,11 @@ class Training:
         """Where the timeline ends: the target, or where training ran out of pairs."""
         return self.timeline.frontier if self.timeline.stop else self.trainer.target
 
+    @property
+    def opens_at(self) -> int:
+        """The start."""
+        return 0
+
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Make merges up to a position, or until the job is stopped. Runs in the training lane."""
         self.trainer.use(kernels.for_size(self.trainer.n_symbols, job))

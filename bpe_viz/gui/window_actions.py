@@ -48,9 +48,14 @@ def _tokenizer(window: Window) -> list[ActionSpec]:
     def can_replay() -> bool:
         return workspace.tokenizer is not None and workspace.why_no_replay is None
 
+    def is_replayed() -> bool:
+        return workspace.tokenizer is not None and workspace.corpus is not None
+
     return [
         ActionSpec("open-tokenizer", "Tokenizer", "Open tokenizer…", opener.ask_tokenizer, ("Ctrl+Shift+T",)),
         ActionSpec("replay", "Tokenizer", "Replay its merges on a text…", opener.ask_replay_text, ("Ctrl+R",), is_enabled=can_replay),
+        ActionSpec("next-occurring", "Tokenizer", "Next merge that occurs in the text", lambda: workspace.step_to_occurring(True), (), ("N",), is_replayed),
+        ActionSpec("previous-occurring", "Tokenizer", "Previous merge that occurs in the text", lambda: workspace.step_to_occurring(False), (), ("Shift+N",), is_replayed),
         ActionSpec("train-on-corpus", "Tokenizer", "Train a new tokenizer on the corpus", window.train_on_corpus, is_enabled=lambda: window.corpus_to_train_on is not None),
     ]  # fmt: skip
 

@@ -16,10 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
-from bpe_viz.engine.corpus import Corpus
-from bpe_viz.engine.merge_list import MergeList
-from bpe_viz.engine.timeline import Timeline
-from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Frame, Options, Pair
 from bpe_viz.errors import BpeVizError, PairError, Stopped
 from bpe_viz.formats import formats
@@ -28,18 +24,18 @@ from bpe_viz.gui.branches import Branches, Line, dropped_branches
 from bpe_viz.gui.fidelity import FidelityCheck
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
-from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource, why_no_replay
+from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource
 from bpe_viz.gui.opening import Change, Opening
 from bpe_viz.gui.playing import Player
 from bpe_viz.gui.replay import CountFor, Replay
 from bpe_viz.gui.row_listing import RowListing
-from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.shown import Shown
+from bpe_viz.gui.shown_state import ShownState
 from bpe_viz.gui.text_encoder import TextEncoder
 from bpe_viz.gui.training import Activity, CountCorpus, Training
 
 
-class Workspace(QObject):
+class Workspace(ShownState):
     """The state of one window. Made, used and closed in the GUI thread."""
 
     frame_changed = Signal(object)
@@ -50,8 +46,6 @@ class Workspace(QObject):
     """Another timeline is shown: of another corpus, or another branch of the same one."""
     frontier_changed = Signal(object)
     """int: training got further."""
-    selection_changed = Signal(object)
-    """Selection or None: something else is pointed at."""
     activity_changed = Signal(object)
     """Activity or None: long work started, got further, or ended."""
     corpus_wanted = Signal()
@@ -68,11 +62,6 @@ class Workspace(QObject):
         self._training_lane = Lane("training", self)
         self._query_lane = Lane("query", self)
         self.kernels = KernelChoice(self)
-        self._shown: Shown | None = None
-        self.frame: Frame | None = None
-        self.selection: Selection | None = None
-        self._hovered: Selection | None = None
-        self._wanted = 0
         self._top = 20
         self._watched: tuple[int, ...] = ()
         self._stopped_by_user = False
@@ -99,69 +88,9 @@ class Workspace(QObject):
     # --- what it is ---
 
     @property
-    def corpus(self) -> Corpus | None:
-        """The corpus that is counted; None for a tokenizer alone."""
-        return self._shown.corpus if self._shown else None
-
-    @property
-    def options(self) -> Options:
-        """The options of what is shown."""
-        return self._shown.options if self._shown else Options()
-
-    @property
     def wanted_options(self) -> Options:
         """The options of what is being opened, else of what is shown: what the next choice changes."""
         return self._opening.options or self.options
-
-    @property
-    def shown(self) -> Shown | None:
-        """What is shown: a training, or a tokenizer that was opened; None before anything is."""
-        return self._shown
-
-    @property
-    def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer that was opened; None while what is shown is trained here."""
-        return self._shown.tokenizer if self._shown else None
-
-    @property
-    def tokenizer_source(self) -> TokenizerSource | None:
-        """Where the tokenizer comes from that was opened; None while what is shown is trained here."""
-        return self._shown.source if isinstance(self._shown, OpenedTokenizer | Replay) else None
-
-    @property
-    def why_no_replay(self) -> str | None:
-        """Why the merges of what is shown cannot be made again on a text; None if they can."""
-        return None if self._shown is None or self.tokenizer is None else why_no_replay(self.tokenizer)
-
-    @property
-    def merges(self) -> MergeList | None:
-        """The merge list that is shown."""
-        return self._shown.merges if self._shown else None
-
-    @property
-    def timeline(self) -> Timeline | None:
-        """The recorded pair counts that are shown; None where there is no corpus."""
-        return self._shown.timeline if self._shown else None
-
-    @property
-    def position(self) -> int:
-        """The cursor: the position asked for last, which is shown in a moment."""
-        return self._wanted
-
-    @property
-    def shown_position(self) -> int:
-        """The cursor, or as near to it as is trained."""
-        return min(self._wanted, self.frontier)
-
-    @property
-    def frontier(self) -> int:
-        """How many merges are known."""
-        return self._shown.merges.frontier if self._shown else 0
-
-    @property
-    def last_position(self) -> int:
-        """Where the timeline ends: the target, or where training ran out of pairs."""
-        return self._shown.end if self._shown else 0
 
     @property
     def is_training(self) -> bool:
@@ -229,7 +158,7 @@ class Workspace(QObject):
         self._change = change
         self._shown = shown
         dropped = self.branches.start(shown if isinstance(shown, Training) else None)
-        self._wanted = 0
+        self._wanted = shown.opens_at
         self._watched = ()
         if change is None:
             self.player.forget_breakpoints()
@@ -404,6 +333,15 @@ class Workspace(QObject):
         """Go some merges on, or back when negative; playing pauses."""
         self.jump(self._wanted + merges)
 
+    def step_to_occurring(self, forward: bool) -> None:
+        """Go to the next entry that merges something in the corpus, or to the one before; a replayed list has others."""
+        timeline = self.timeline
+        if timeline is None:
+            return
+        occurs = np.flatnonzero(timeline.published.merged_count[: timeline.frontier]) + 1
+        there = occurs[occurs > self._wanted] if forward else occurs[occurs < self._wanted][::-1]
+        self.jump(int(there[0]) if len(there) else self.last_position if forward else 0)
+
     # --- frames ---
 
     def watch_pairs(self, top: int) -> None:
@@ -450,24 +388,6 @@ class Workspace(QObject):
             return shown.answers.counts(position)
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
-
-    # --- selection ---
-
-    def select(self, selection: Selection | None) -> None:
-        """Point at something until something else is selected."""
-        self.selection = selection
-        self.selection_changed.emit(self.pointed_at)
-
-    def hover(self, selection: Selection | None) -> None:
-        """Point at something while the mouse is over it."""
-        if selection != self._hovered:
-            self._hovered = selection
-            self.selection_changed.emit(self.pointed_at)
-
-    @property
-    def pointed_at(self) -> Selection | None:
-        """What is under the mouse, else what is selected."""
-        return self._hovered or self.selection
 
     # --- files and ends ---
 

@@ -192,6 +192,7 @@ class EncodePanel(Panel):
     @Slot(object)
     def _show_frame(self, frame: Frame) -> None:
         self.curve.show_position(frame.position)
+        self.badge.show_position(frame.position == self.workspace.last_position)
         self._show_tokens()
 
     @Slot()
