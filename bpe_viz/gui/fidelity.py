@@ -149,8 +149,12 @@ def _said(verification: Verification) -> Fidelity:
     difference = verification.difference
     if difference is None:
         return Fidelity("same", f"same as {name}", f"All {verification.n_tokens:,} ids are those that {name} gives.")
-    text = f"differs from {name} at token {difference.number + 1:,}"
-    return Fidelity("different", text, verification.describe(), difference.place)
+    number = f"{difference.number + 1:,}"
+    meaning = (
+        f"Token {number} is the first that differs, at character {difference.place + 1:,}: {difference.our_text} here, "
+        f"{difference.their_text} by {name}."
+    )
+    return Fidelity("different", f"differs from {name} at token {number}", meaning, difference.place)
 
 
 def _unknown(error: BpeVizError) -> Fidelity:
