@@ -164,6 +164,7 @@ def fill_cache() -> None:
     from bpe_viz.engine.corpus import worked_example
     from bpe_viz.engine.encoder import Encoder
     from bpe_viz.engine.merge_ranks import MergeRanks
+    from bpe_viz.engine.replay import Replayer
     from bpe_viz.engine.scanning import call_every_kernel
     from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.tokenizer import BYTES, Tokenizer
@@ -179,6 +180,10 @@ def fill_cache() -> None:
     for position in (trainer.frontier, 0, 1):
         reader.frame(position, top=3)
     call_every_kernel(compiled)
+    tokenizer = Tokenizer.from_timeline(trainer.timeline, CountingOptions())
+    replayer = Replayer(worked_example().pretokens, tokenizer, TrainingOptions(), compiled)
+    replayer.train_to()
+    replayer.timeline.reader(compiled).frame(1, top=3)
     ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
     Encoder(Tokenizer.from_ranks(ranks, CountingOptions()), compiled).encode_bytes(b"a" * 100)
     (cache_folder() / _READY).touch()

@@ -334,7 +334,7 @@ class Workspace(ShownState):
         self.jump(self._wanted + merges)
 
     def step_to_occurring(self, forward: bool) -> None:
-        """Go to the next entry that merges something in the corpus, or to the one before; a replayed list has others."""
+        """Go to the next entry that merges something in the corpus, or to the one before."""
         timeline = self.timeline
         if timeline is None:
             return

@@ -18,6 +18,7 @@ from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.answers import Answers, CountAnswers
 from bpe_viz.gui.panels import panels
 from bpe_viz.gui.snapshot import EXAMPLE, snapshot
+from tests.gui.opened import ranks, tokenizer_json
 
 
 @pytest.fixture
@@ -52,6 +53,27 @@ def test_a_branch_is_drawn_after_the_pair_that_was_merged_instead(tmp_path, qtbo
     chosen, following, step = (QImage(str(path)) for path in figures.values())
     # What the rule takes anyway is a step; another pair adds the strip on what differs.
     assert following == step != chosen
+
+
+def test_a_tokenizer_alone_and_replayed_on_a_text(tmp_path, qtbot, text):
+    tokenizer = tokenizer_json(tmp_path)
+    alone, replayed = tmp_path / "alone.png", tmp_path / "replayed.png"
+    snapshot(str(tokenizer), alone, options=None, position=5, text="the cat", panel="merge_list")
+    snapshot(str(tokenizer), replayed, options=None, position=5, replay=str(text), panel="merge_list")
+    assert QImage(str(alone)) != QImage(str(replayed))
+
+
+def test_a_list_of_ranks_is_drawn_with_the_pretokenizer_that_was_given(tmp_path, qtbot):
+    path, out = ranks(tmp_path), tmp_path / "figure.png"
+    with pytest.raises(BpeVizError, match="--pretokenizer"):
+        snapshot(str(path), out, options=None)
+    snapshot(str(path), out, options=Options(CountingOptions("gpt2")))
+    assert out.exists()
+
+
+def test_only_the_merges_of_a_tokenizer_are_replayed(tmp_path, qtbot, text):
+    with pytest.raises(BpeVizError, match="is no tokenizer"):
+        snapshot(str(text), tmp_path / "x.png", options=None, replay=str(text))
 
 
 def test_pdf(tmp_path, qtbot, text):
