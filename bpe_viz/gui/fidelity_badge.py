@@ -53,11 +53,13 @@ class FidelityBadge(ShrinkingButton):
         if fidelity is None:
             return
         is_said = fidelity.kind in ("same", "different")
-        of_the_end = "at the end " if is_said and not self._is_at_end else ""
-        self.show_text(f"{_SIGNS[fidelity.kind]}{of_the_end}{fidelity.text}")
+        said = fidelity.text
+        if is_said and not self._is_at_end:
+            said = f"at the end {said.removeprefix('same ')}"
+        self.show_text(_SIGNS[fidelity.kind] + said)
         meaning = f"With all merges applied: {fidelity.meaning}" if is_said else fidelity.meaning
         self.setToolTip(plain_tooltip(meaning))
-        self.setAccessibleName(of_the_end + fidelity.text)
+        self.setAccessibleName(said)
         self.setAccessibleDescription(meaning)
         self._fit_look()
 

@@ -105,6 +105,7 @@ def _draw(
             if instead is not None:
                 _branch(window.workspace, instead, raised)
             window.messages.dismiss()
+            _wait_until(lambda: window.workspace.fidelity.is_settled, raised)
             _settle(raised)
             notes = _size_notes(size, (window.width(), window.height()))
             export_figure(window if panel is None else window.docks.dock(panel), out, scale)
