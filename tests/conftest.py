@@ -1,9 +1,10 @@
-"""Fixtures for all tests: the cases and data that the project shares, which lie outside it."""
+"""Fixtures for all tests: the cases and data that the project shares, which lie outside it; a hub on this machine."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import settings
 
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.formats import load_tokenizer
+from tests.hub_server import Hub, serving
 
 # A busy machine must not fail a test: no test here is about time.
 settings.register_profile("bpe_viz", deadline=None)
@@ -56,3 +58,28 @@ def case(shared: Path) -> Callable[[str], dict[str, Any]]:
     lines = (shared / "cases" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = {record["id"]: record for record in map(json.loads, lines)}
     return cases.__getitem__
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch) -> Iterator[Hub]:
+    """A hub that holds nothing yet; the environment of this test names it, and caches of its own."""
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH",
+                 "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "DATA_GYM_CACHE_DIR",
+                 "http_proxy", "HTTP_PROXY"):  # fmt: skip
+        monkeypatch.delenv(name, raising=False)
+    hub = Hub()
+    with serving(hub):
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+        monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tiktoken"))
+        yield hub
+
+
+@pytest.fixture
+def gone(hub, monkeypatch) -> str:
+    """A host with nothing behind its port, in place of the hub; returns its name."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{taken.getsockname()[1]}"
+    monkeypatch.setenv("HF_ENDPOINT", f"http://{host}")
+    return host

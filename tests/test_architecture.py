@@ -15,6 +15,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 
+_SERVICES = ("engine", "formats", "names", "verification", "analysis")
+
 # What each layer may import of the layers; the first that a module's name starts with counts.
 MAY_IMPORT = {
     "bpe_viz.errors": (),
@@ -22,10 +24,24 @@ MAY_IMPORT = {
     "bpe_viz.assets": ("errors",),
     "bpe_viz.engine": ("errors", "whole_file", "engine"),
     "bpe_viz.formats": ("errors", "whole_file", "engine", "formats"),
+    "bpe_viz.names": ("errors", "whole_file", "engine", "formats", "names"),
+    "bpe_viz.verification": ("errors", "engine", "formats", "names", "verification"),
     "bpe_viz.analysis": ("errors", "engine", "analysis"),
-    "bpe_viz.cli": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "cli", "gui", ""),
+    "bpe_viz.cli": (
+        "errors",
+        "whole_file",
+        "assets",
+        "engine",
+        "formats",
+        "names",
+        "verification",
+        "analysis",
+        "cli",
+        "gui",
+        "",
+    ),
     "bpe_viz.__main__": ("cli",),
-    "bpe_viz.gui": ("errors", "whole_file", "assets", "engine", "formats", "analysis", "gui"),
+    "bpe_viz.gui": ("errors", "whole_file", "assets", *_SERVICES, "gui"),
 }
 
 

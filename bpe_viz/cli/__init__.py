@@ -108,8 +108,13 @@ def _window(sources: tuple[str, ...]) -> None:
 
 
 def _check_source(source: str) -> None:
-    """Refuse what is no file before a window opens. Raises UsageError."""
-    if source == "-" or source.startswith(("hf:", "tiktoken:")) or os.path.lexists(source):
+    """Refuse what is neither a file nor a name before a window opens. Raises UsageError, OptionError."""
+    from bpe_viz.names import check_name, is_name
+
+    if is_name(source):
+        check_name(source)
+        return
+    if source == "-" or os.path.lexists(source):
         return
     near = difflib.get_close_matches(source, COMMANDS, n=1)
     question = f" Did you mean the command {near[0]}?" if near else " bpe-viz --help lists the commands."

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from bpe_viz.cli.inputs import STDIN, open_tokenizer, refuse_same_files
+from bpe_viz.cli.inputs import STDIN, locate_tokenizer, open_tokenizer, refuse_same_files
 from bpe_viz.cli.options import pretokenizer_options
 from bpe_viz.cli.terminal import say, say_all
 
 
 @click.command("convert")
-@click.argument("source", type=click.Path(path_type=Path), metavar="IN")
+@click.argument("source", metavar="IN")
 @click.argument("output", type=click.Path(path_type=Path), metavar="OUT")
 @click.option("--format", "format_name", metavar="NAME", help="Of OUT; by its name if not given.")
 @pretokenizer_options
-def command(source: Path, output: Path, format_name: str | None, pretokenizer: str | None, pattern: str | None) -> None:
-    """Write the tokenizer file IN in the format of OUT.
+def command(source: str, output: Path, format_name: str | None, pretokenizer: str | None, pattern: str | None) -> None:
+    """Write the tokenizer IN (a file, tiktoken:NAME or hf:ORG/NAME) in the format of OUT.
 
     What OUT cannot hold is said; where it would encode a text otherwise nothing is written.
 
@@ -30,6 +30,6 @@ def command(source: Path, output: Path, format_name: str | None, pretokenizer: s
     target = format_to_save(output, format_name)
     others = {f"{other.name}, which belongs to OUT:": other for other in target.companions(output)}
     refuse_same_files([source], {"OUT": output, **others})
-    tokenizer = open_tokenizer(source, None, pretokenizer, pattern)
+    tokenizer = open_tokenizer(locate_tokenizer(source), None, pretokenizer, pattern)
     say_all(save_tokenizer(tokenizer, output, format_name))
     say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens, as {target.title}.")

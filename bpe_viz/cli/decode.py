@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bpe_viz.cli.inputs import STDIN, open_vocabulary
+from bpe_viz.cli.inputs import STDIN, locate_tokenizer, open_vocabulary
 from bpe_viz.cli.terminal import print_result, say
 
 _MOST_DIGITS = 4000
@@ -17,17 +17,17 @@ _MOST_DIGITS = 4000
 
 # An id may be negative, and would otherwise be taken for an option.
 @click.command("decode", context_settings={"ignore_unknown_options": True})
-@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.argument("tokenizer")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", type=click.UNPROCESSED)
-def command(tokenizer: Path, ids: tuple[str, ...]) -> None:
-    """Decode each ID (- reads them from standard input) with a TOKENIZER file.
+def command(tokenizer: str, ids: tuple[str, ...]) -> None:
+    """Decode each ID (- reads them from standard input) with a TOKENIZER: a file, tiktoken:NAME or hf:ORG/NAME.
 
     An id that no token has is marked in the text as <no token ID>.
 
     Example: bpe-viz decode novel.json 13 11
     """
     numbers = _numbers(_read_stdin().split() if ids == (STDIN,) else ids)
-    decoding = open_vocabulary(tokenizer).decode(numbers)
+    decoding = open_vocabulary(locate_tokenizer(tokenizer)).decode(numbers)
     print_result(decoding.text)
     if decoding.unknown:
         unknown = ", ".join(map(str, dict.fromkeys(decoding.unknown)))

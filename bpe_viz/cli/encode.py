@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from bpe_viz.cli.compiling import use_kernels_for
-from bpe_viz.cli.inputs import open_tokenizer, read_input
+from bpe_viz.cli.inputs import locate_tokenizer, open_tokenizer, read_input
 from bpe_viz.cli.options import TEXT, pretokenizer_options
 from bpe_viz.cli.streaming import can_stream, stream_ids
 from bpe_viz.cli.terminal import print_result, say, say_all
@@ -22,7 +22,7 @@ FOUND_SOMETHING = 1
 
 
 @click.command("encode")
-@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.argument("tokenizer")
 @click.argument("text", type=TEXT, required=False)
 @click.option("--file", type=click.Path(path_type=Path), metavar="FILE", help="Encode this file instead of TEXT.")
 @click.option("--position", type=int, metavar="K", help="Only the first K merges apply; ids stay the final ids.")
@@ -42,7 +42,7 @@ FOUND_SOMETHING = 1
 @click.option("--no-bos-eos", is_flag=True, help="Leave out the tokens that the file puts around a text.")
 @click.option("--verify", is_flag=True, help="Compare with the tokenizer's own library; exit 1 at a difference.")
 def command(
-    tokenizer: Path,
+    tokenizer: str,
     text: str | None,
     file: Path | None,
     position: int | None,
@@ -53,14 +53,15 @@ def command(
     no_bos_eos: bool,
     verify: bool,
 ) -> int:
-    """Encode TEXT (- is standard input) with a TOKENIZER file.
+    """Encode TEXT (- is standard input) with a TOKENIZER: a file, tiktoken:NAME or hf:ORG/NAME.
 
     tokens prints one token a line as a JSON string; a byte that is no whole character is a lone surrogate from
     U+DC80 to U+DCFF. json adds ids, bytes in hex, and where each token stands in the text.
 
     Example: bpe-viz encode novel.json "the lowest" --output tokens
     """
-    opened = open_tokenizer(tokenizer, position, pretokenizer, pattern)
+    located = locate_tokenizer(tokenizer)
+    opened = open_tokenizer(located, position, pretokenizer, pattern)
     if verify and opened.position < opened.n_merges:
         raise click.UsageError("--verify needs all merges. Leave out --position.")
     if file is not None and text is None and not verify and can_stream(opened, file, output, special_text):
@@ -75,11 +76,11 @@ def command(
         print_result(rendered)
     if not verify:
         return 0
-    from bpe_viz.cli.verification import first_difference, library_of
+    from bpe_viz.verification import verify as ask_library
 
-    difference = first_difference(tokenizer, opened, encoded, special_text, not no_bos_eos)
-    say(difference or f"The {library_of(opened)} library gives the same ids.")
-    return FOUND_SOMETHING if difference else 0
+    verification = ask_library(located, encoded, special_text, around=not no_bos_eos)
+    say(verification.describe())
+    return 0 if verification.is_same else FOUND_SOMETHING
 
 
 def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:

@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby, repeat
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bpe_viz.cli.inputs import open_tokenizer, read_input
+from bpe_viz.cli.inputs import locate_tokenizer, open_tokenizer, read_input
 from bpe_viz.cli.options import TEXT, pretokenizer_options
 from bpe_viz.cli.terminal import print_result
 
@@ -30,13 +29,13 @@ _TAKEN_OUT = "…"
 
 
 @click.command("explain")
-@click.argument("tokenizer", type=click.Path(path_type=Path))
+@click.argument("tokenizer")
 @click.argument("text", type=TEXT)
 @click.option("--position", type=int, metavar="K", help="Only the first K merges apply.")
 @pretokenizer_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
-    tokenizer: Path, text: str, position: int | None, pretokenizer: str | None, pattern: str | None, as_json: bool
+    tokenizer: str, text: str, position: int | None, pretokenizer: str | None, pattern: str | None, as_json: bool
 ) -> None:
     """Tell why TEXT is split as it is: for each pre-token every merge that applied, in order.
 
@@ -48,7 +47,7 @@ def command(
     """
     from bpe_viz.engine.explain import explain
 
-    opened = open_tokenizer(tokenizer, position, pretokenizer, pattern)
+    opened = open_tokenizer(locate_tokenizer(tokenizer), position, pretokenizer, pattern)
     given = read_input(text, None)
     opened.lay_out(given)  # refuses what would be encoded wrongly
     explanations = explain(opened, given)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe_viz.cli.inputs import given_counting
+from bpe_viz.cli.inputs import given_counting, locate_tokenizer
 from bpe_viz.cli.options import counting_of, counting_options
 from bpe_viz.cli.terminal import ProgressLine, print_result
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from bpe_viz.engine.corpus import Corpus
     from bpe_viz.engine.types import CountingOptions
     from bpe_viz.formats import Format
+    from bpe_viz.names import Located
 
 _MOST_FREQUENT = 10
 
@@ -28,26 +28,33 @@ Info = dict[str, Any]
 @counting_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(source: str, as_json: bool, **values: Any) -> None:
-    """Tell what SOURCE is: a text file or folder, a word-count table, or a tokenizer file.
+    """Tell what SOURCE is: a text file or folder, a word-count table, or a tokenizer.
+
+    A tokenizer is a file, tiktoken:NAME or hf:ORG/NAME.
 
     Example: bpe-viz info novel.txt --pretokenizer cl100k
     """
     from bpe_viz.formats import detect_format
+    from bpe_viz.names import is_name
 
-    path = Path(source)
-    found = detect_format(path) if os.path.isfile(path) else None
-    info = _corpus_info(source, counting_of(values)) if found is None else _tokenizer_info(path, found, values)
+    located = locate_tokenizer(source) if is_name(source) or os.path.isfile(source) else None
+    found = None if located is None else detect_format(located.path)
+    if located is None or (found is None and not is_name(source)):
+        info = _corpus_info(source, counting_of(values))
+    else:
+        info = _tokenizer_info(located, found, values)
     print_result(json.dumps(info) if as_json else "\n".join(_lines(info)))
 
 
-def _tokenizer_info(path: Path, found: Format, values: dict[str, Any]) -> Info:
-    tokenizer = found.load(path, given_counting(values["pretokenizer"], values["pattern"]))
+def _tokenizer_info(located: Located, found: Format | None, values: dict[str, Any]) -> Info:
+    tokenizer = located.load(given_counting(values["pretokenizer"], values["pattern"]))
     counting = tokenizer.counting
     ids = [token.id for token in tokenizer.vocabulary()]
     return {
         "kind": "tokenizer",
-        "name": str(path),
-        "format": found.name,
+        "name": located.written,
+        "title": located.title,
+        "format": None if found is None else found.name,
         "model": tokenizer.kind,
         "vocab_size": tokenizer.vocab_size,
         "largest_id": max(ids, default=None),

@@ -16,12 +16,25 @@ from bpe_viz.errors import OptionError
 if TYPE_CHECKING:
     from bpe_viz.engine.tokenizer import Tokenizer
     from bpe_viz.engine.types import CountingOptions
+    from bpe_viz.names import Located
 
 STDIN = "-"
 
 
+def locate_tokenizer(written: str) -> Located:
+    """Return where a tokenizer is that the user named by path, tiktoken:NAME or hf:ORG/NAME; fetching shows progress.
+
+    Raises BpeVizError for a name that is unknown or cannot be fetched.
+    """
+    from bpe_viz.cli.terminal import ProgressLine
+    from bpe_viz.names import locate
+
+    with ProgressLine() as progress:
+        return locate(written, progress.report)
+
+
 def open_tokenizer(
-    path: Path, position: int | None = None, pretokenizer: str | None = None, pattern: str | None = None
+    located: Located, position: int | None = None, pretokenizer: str | None = None, pattern: str | None = None
 ) -> Tokenizer:
     """Read a tokenizer file and say its notes.
 
@@ -29,9 +42,7 @@ def open_tokenizer(
     pretokenizer, pattern: as the user gave them, for files that have none of their own
     Raises BpeVizError, also if a pretokenizer is given for a file that says its own; UsageError if both are given.
     """
-    from bpe_viz.formats import load_tokenizer
-
-    tokenizer = load_tokenizer(path, given_counting(pretokenizer, pattern))
+    tokenizer = located.load(given_counting(pretokenizer, pattern))
     say_all(tokenizer.notes)
     if position is None:
         return tokenizer
@@ -40,15 +51,15 @@ def open_tokenizer(
     return tokenizer.at(position)
 
 
-def open_vocabulary(path: Path) -> Tokenizer:
+def open_vocabulary(located: Located) -> Tokenizer:
     """Read a tokenizer file for decoding, which needs no pretokenizer. Raises BpeVizError."""
     from bpe_viz.engine.types import CountingOptions
-    from bpe_viz.formats import PretokenizerNeeded, load_tokenizer
+    from bpe_viz.formats import PretokenizerNeeded
 
     try:
-        tokenizer = load_tokenizer(path)
+        tokenizer = located.load()
     except PretokenizerNeeded:
-        tokenizer = load_tokenizer(path, CountingOptions())
+        tokenizer = located.load(CountingOptions())
     say_all(tokenizer.notes)
     return tokenizer
 

@@ -29,6 +29,7 @@ _SMALLEST, _LARGEST_SIDE = (640, 400), 16_384
 @click.option(
     "--instead", type=TEXT, metavar="PAIR", help="Merge this pair there, such as [n][e], and show what follows."
 )
+@click.option("--replay", metavar="TEXT", help="With a tokenizer: make its merges again on this text or table.")
 @click.option("--panel", metavar="NAME", help="Only this panel; the whole window if not given.")
 @click.option("--text", type=TEXT, metavar="TEXT", help="The text in the panel Encode.")
 @click.option(
@@ -48,6 +49,7 @@ def command(
     output: Path,
     position: int | None,
     instead: str | None,
+    replay: str | None,
     panel: str | None,
     text: str | None,
     theme: str,
@@ -57,27 +59,32 @@ def command(
 ) -> None:
     """Draw a figure of SOURCE, with no screen needed.
 
-    SOURCE: a text file or folder, a word-count table, or the word example for the worked example.
+    SOURCE: a text file or folder, a word-count table, a tokenizer file or name, or the word example for the worked
+    example.
 
     Example: bpe-viz snapshot novel.txt -o pairs.svg --panel histogram --position 100 --theme print
     """
+    from bpe_viz.names import is_name
+
     if output.suffix.lower() not in _SUFFIXES:
         raise click.UsageError(f"{output} is no kind of figure that is known. Name it {', '.join(_SUFFIXES)}.")
-    refuse_same_files([] if source == "example" else [source], {"-o": output})
+    read = [one for one in (source, replay) if one is not None and one != "example" and not is_name(one)]
+    refuse_same_files(read, {"-o": output})
     if position is not None and position < 0:
         raise click.UsageError(f"Position {position} is below 0.")
     options = options_of(values)
     wanted = _size(size)
-    from bpe_viz.gui.snapshot import EXAMPLE, snapshot
+    from bpe_viz.gui.snapshot import snapshot
 
     draw = partial(
         snapshot,
         source,
         output,
-        # The worked example has options of its own, which the defaults of other sources would spoil.
-        options=None if source == EXAMPLE and not _chosen(values) else options,
+        # The worked example and tokenizers have options of their own, which the defaults of texts would spoil.
+        options=options if _chosen(values) else None,
         position=position,
         instead=instead,
+        replay=replay,
         panel=panel,
         text=text,
         theme=theme,

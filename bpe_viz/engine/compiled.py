@@ -185,6 +185,7 @@ def fill_cache() -> None:
     from bpe_viz.engine.corpus import worked_example
     from bpe_viz.engine.encoder import Encoder
     from bpe_viz.engine.merge_ranks import MergeRanks
+    from bpe_viz.engine.replay import Replayer
     from bpe_viz.engine.scanning import call_every_kernel
     from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.tokenizer import BYTES, Tokenizer
@@ -207,6 +208,10 @@ def fill_cache() -> None:
         reader.frame(position, top=3)
     reader.seek(reader.position)  # as few changes as this are applied one by one
     call_every_kernel(compiled)
+    tokenizer = Tokenizer.from_timeline(trainer.timeline, CountingOptions())
+    replayer = Replayer(worked_example().pretokens, tokenizer, TrainingOptions(), compiled)
+    replayer.train_to()
+    replayer.timeline.reader(compiled).frame(1, top=3)
     ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
     for counting in (CountingOptions(), CountingOptions(pattern="a+")):  # with a scanner and without
         Encoder(Tokenizer.from_ranks(ranks, counting), compiled).encode_bytes(b"a" * 100)

@@ -42,7 +42,7 @@ class TextTokens:
         return len(self.ids)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EncodedText:
     """A text for every position of one merge list.
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_viz.engine.packing import ENTRIES_A_PIECE
 from bpe_viz.engine.types import Pair
 from bpe_viz.errors import FormatError
 
@@ -103,11 +104,27 @@ class MergeRanks:
     def __len__(self) -> int:
         return len(self._pairs)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process, as an array, to be made anew in pieces."""
+        return {"n_base": self.n_base, "pairs": np.array(self._pairs, dtype=np.int32).reshape(-1, 2)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        self.n_base, self._rank, self._pairs = state["n_base"], {}, []
+        pairs = state["pairs"]
+        for start in range(0, len(pairs), ENTRIES_A_PIECE):
+            self.extend(map(tuple, pairs[start : start + ENTRIES_A_PIECE].tolist()))
+
     def extend(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Learn the merges that follow. A pair that is listed twice keeps its first rank."""
-        for left, right in pairs:
-            self._rank.setdefault(left << 32 | right, len(self._pairs))
-            self._pairs.append((left, right))
+        first = len(self._pairs)
+        self._pairs.extend(pairs)
+        keys = [left << 32 | right for left, right in self._pairs[first:]]
+        if len(set(keys)) == len(keys) and self._rank.keys().isdisjoint(keys):
+            self._rank.update(zip(keys, range(first, first + len(keys)), strict=True))
+            return
+        for rank, key in enumerate(keys, first):
+            self._rank.setdefault(key, rank)
 
     def follow(self, published: Published) -> None:
         """Learn what has been trained since."""

@@ -254,6 +254,16 @@ class SymbolTable:
     def __len__(self) -> int:
         return self.n_symbols
 
+    @property
+    def text(self) -> NDArray[np.uint8]:
+        """The labels of all symbols end to end; it may be longer."""
+        return self._text  # type: ignore[no-any-return]  # as its docstring says
+
+    @property
+    def text_start(self) -> NDArray[np.int64]:
+        """Where each label begins in text, and one more for the end; it may be longer."""
+        return self._text_start  # type: ignore[no-any-return]  # likewise
+
     def label(self, symbol: int) -> bytes:
         """The symbol's text with its marker."""
         if not 0 <= symbol < self.n_symbols:

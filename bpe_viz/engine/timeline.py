@@ -90,6 +90,8 @@ class Timeline:
     One thread publishes, any thread reads: the whole of what is published is one tuple, replaced at once.
     """
 
+    is_counted = True
+
     def __init__(
         self,
         pretokens: PretokenCounts,
@@ -112,6 +114,8 @@ class Timeline:
         self.first_tokens = _first_tokens(pretokens, base)
         self.departures: Mapping[int, Departure] = {}
         """The merges that were chosen by hand, by rank."""
+        self.differing: frozenset[int] | None = frozenset()
+        """The rows of pre-tokens that end in another split than the tokenizer gives; None while that is not known."""
         self._published: tuple[Published, StopReason | None] = (published, None)
 
     def publish(self, published: Published, stop: StopReason | None) -> None:
@@ -147,12 +151,30 @@ class Timeline:
         published = self.published
         if not 0 <= rank < published.frontier:
             raise IndexError(f"no merge of rank {rank} among {published.frontier}")
+        return self.merge_in(published, rank)
+
+    def merge_in(self, published: Published, rank: int) -> Merge:
+        """Return the merge of this rank in what was published at one moment."""
         return merge_at(published, len(self.base), rank)
+
+    def expected(self, rank: int) -> Departure | None:
+        """Return what the rule would have done at a merge that was made in its place; None where it did the same."""
+        return self.departures.get(rank)
+
+    def departs(self) -> NDArray[np.bool_]:
+        """Return (frontier,) bool: where a merge was made that the rule would not have."""
+        departs = np.zeros(self.frontier, dtype=bool)
+        departs[[rank for rank in self.departures if rank < len(departs)]] = True
+        return departs
+
+    def reader(self, kernel_set: Kernels) -> Reader:
+        """Return a reader of its own."""
+        return Reader(self, kernel_set)
 
     def merges(self) -> Iterable[Merge]:
         """Yield all recorded merges in order."""
         published = self.published
-        return (merge_at(published, len(self.base), rank) for rank in range(published.frontier))
+        return (self.merge_in(published, rank) for rank in range(published.frontier))
 
     def pairs(self) -> list[Pair]:
         """Return the merge list as pairs of symbol ids."""
@@ -162,6 +184,17 @@ class Timeline:
             Pair(left, right)
             for left, right in zip(published.left[slots].tolist(), published.right[slots].tolist(), strict=True)
         ]
+
+    def rank_of(self, pair: Pair) -> int | None:
+        """Return the rank of the merge of a pair, None if it is not recorded."""
+        published = self.published
+        slots = published.merged_slot[: published.frontier]
+        ranks = np.flatnonzero((published.left[slots] == pair.left) & (published.right[slots] == pair.right))
+        return int(ranks[0]) if len(ranks) else None
+
+    def id_of(self, symbol: int) -> int:
+        """Return the token id of a symbol: its own number, as the window calls it while training goes on."""
+        return symbol
 
     def beginning(self, merges: int) -> Beginning:
         """Return the first merges. Raises IndexError beyond the frontier."""
@@ -277,8 +310,8 @@ class Reader:
         """
         if position != self.position or self._seen is not self.timeline.published:
             self.seek(position)
-        seen, n_base = self._seen, len(self.timeline.base)
-        made = merge_at(seen, n_base, position - 1) if position else None
+        seen = self._seen
+        made = self.timeline.merge_in(seen, position - 1) if position else None
         best = self.best(top)
         following, stop = self._next(best)
         splits = {row: self.split(row) for row in rows}
@@ -293,9 +326,10 @@ class Reader:
             tokens=int(seen.tokens_after[position - 1]) if position else self.timeline.first_tokens,
             splits=splits,
             changed=frozenset(row for row in splits if _contains(changed, row)),
-            symbols=symbol_table(self.timeline.base, seen),
+            symbols=self.timeline.symbols_of(seen),
             made_by_choice=self.timeline.departures.get(position - 1),
             next_by_choice=self.timeline.departures.get(position),
+            next_pairs=self._taken_by(following),
         )
 
     def best(self, wanted: int) -> list[PairCount]:
@@ -378,6 +412,10 @@ class Reader:
         order, tree = self._order()
         ties = int(self._tournament.count_ties(order, tree, self._n_pairs, leading.count))
         return Merge(position, leading.left, leading.right, n_base + position, leading.count, 0, ties), None
+
+    def _taken_by(self, merge: Merge | None) -> tuple[Pair, ...]:
+        """Return the pairs that a merge takes."""
+        return () if merge is None or merge.pair is None else (merge.pair,)
 
     def _live_pairs(self) -> int:
         if self.position:

@@ -40,6 +40,10 @@ def never_stop() -> bool:
     return False
 
 
+NO_SYMBOL = -1
+"""Stands for both sides of a listed token whose bytes do not merge to two symbols."""
+
+
 class Pair(NamedTuple):
     """Two adjacent symbols inside one pre-token, by symbol id."""
 
@@ -138,7 +142,8 @@ class Merge:
     """One learned rule.
 
     rank: place in the merge list, from 0; the window shows rank + 1
-    left, right, token: symbol ids; token is what the merge makes
+    left, right, token: symbol ids; token is what the merge makes. In a list of ranks, which merges by joined bytes,
+        left and right are what the token's bytes merge to by themselves, NO_SYMBOL if that is not two symbols
     count: how often the pair was counted, overlapping places included
     replacements: how often it was replaced; less than count on runs such as "aaa"
     ties: how many pairs had that count, this one included
@@ -151,6 +156,11 @@ class Merge:
     count: int
     replacements: int
     ties: int
+
+    @property
+    def pair(self) -> Pair | None:
+        """Left and right; None where there is no such pair."""
+        return None if self.left == NO_SYMBOL else Pair(self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +192,7 @@ class PairCount:
     tied: bool
 
 
-StopReason = Literal["target", "no pair left", "below min-count"]
+StopReason = Literal["target", "no pair left", "below min-count", "end of list"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +209,7 @@ class Frame:
     splits: row of a pre-token -> its symbols, for the rows that were asked for
     changed: the rows that the last merge changed, those asked for only
     symbols: knows the bytes of every symbol id in this frame
+    next_pairs: the pairs that the next merge takes; in a list of ranks, which merges by joined bytes, there may be many
     made_by_choice, next_by_choice: what the rule would have done, where made or next was chosen by hand
     """
 
@@ -214,6 +225,7 @@ class Frame:
     symbols: SymbolTable
     made_by_choice: Departure | None = None
     next_by_choice: Departure | None = None
+    next_pairs: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,26 @@ from typing import Protocol
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
+from bpe_viz.formats._own_library import Encode, OwnLibrary, Units
 from bpe_viz.formats._reading import plain_path, read_head, unreadable
 from bpe_viz.formats._reading import read_whole as read_whole
 from bpe_viz.whole_file import check_writable
+
+__all__ = [
+    "Encode",
+    "Format",
+    "Load",
+    "OwnLibrary",
+    "PretokenizerNeeded",
+    "Units",
+    "check_before_training",
+    "detect_format",
+    "format_to_save",
+    "formats",
+    "load_tokenizer",
+    "refuse_pretokenizer",
+    "save_tokenizer",
+]
 
 
 class PretokenizerNeeded(FormatError):  # noqa: N818  # nothing is wrong with the file
@@ -55,6 +72,7 @@ class Format:
     companions: the other files that save writes beside the one that is named; raises FormatError for a wrong name
     check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
         known before training; None: any can
+    library: tells the right ids; None: no library reads such files
     """
 
     name: str
@@ -68,6 +86,7 @@ class Format:
     keeps_document: bool = False
     companions: Callable[[Path], tuple[Path, ...]] = _no_companions
     check: Callable[[Options], None] | None = None
+    library: OwnLibrary | None = None
 
 
 _SHOWN_BYTES = 30

@@ -27,6 +27,7 @@ from bpe_viz.engine.library_pipelines import (
     decoded_by,
     library_tokenizer,
 )
+from bpe_viz.engine.packing import pack, unpack
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
@@ -111,6 +112,10 @@ class _Reading:
     document: bytes
     source: str
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be read again."""
+        return {"document": self.document, "source": self.source}
+
     @cached_property
     def file(self) -> _File:
         """The file."""
@@ -147,7 +152,7 @@ class _Reading:
         pipelines = _Pipelines(self, added.ids, in_letters, has_gaps)
         tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
         tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
-        tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, lambda: pipelines.steps.library)
+        tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, pipelines.library)
         tokenizer.notes = (*self._notes(model, added), *symbols.notes)
         return tokenizer
 
@@ -178,7 +183,7 @@ class _Reading:
             return pipelines.steps
         always = frozenset(token.content for token in self.file.added_tokens or () if not token.special)
         plain = PlainPipeline(tokenizer.counting, tokenizer.special_ids, always)
-        return GuardedPipeline(plain, lambda: pipelines.steps)
+        return GuardedPipeline(plain, pipelines.built)
 
     def view_only(self, kind: str, why: str) -> Tokenizer:
         """Read a model that the library runs as a whole.
@@ -208,7 +213,7 @@ class _Reading:
             else f"This is not BPE but {kind}: there are no merges to step, and its tokens are those of the tokenizers "
             "library."
         )
-        tokenizer.text_of_ids = _TextOfIds(vocab, added.ids, lambda: library)
+        tokenizer.text_of_ids = _TextOfIds(vocab, added.ids, _Known(library))
         tokenizer.notes = (tokenizer.why_no_merges, *self._notes(model, added))
         tokenizer.is_told_by_options = False
         return tokenizer
@@ -248,6 +253,14 @@ class _Pipelines:
         self._ids = ids
         self._letters = BYTE_OF_LETTER if in_letters else None
 
+    def built(self) -> StepsPipeline:
+        """Return the steps around the model."""
+        return self.steps
+
+    def library(self) -> Any:
+        """Return the library's tokenizer of these steps."""
+        return self.steps.library
+
     @cached_property
     def steps(self) -> StepsPipeline:
         """The steps around the model."""
@@ -263,6 +276,16 @@ class _Pipelines:
         return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A library's tokenizer that is there already. Not a closure: a tokenizer is to be sent between processes."""
+
+    library: Any
+
+    def __call__(self) -> Any:
+        return self.library
+
+
 class _TextOfIds:
     """Makes the text of ids as the library does, which leaves out ids that no token has; here they are marked."""
 
@@ -270,6 +293,16 @@ class _TextOfIds:
         self._vocab = vocab
         self._added = added
         self._library = library
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the vocabulary for another process."""
+        return {"vocab": pack(self._vocab), "added": self._added, "library": self._library}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        self._vocab, self._added, self._library = {}, state["added"], state["library"]
+        for piece in unpack(state["vocab"]):
+            self._vocab.update(piece)
 
     @cached_property
     def _text(self) -> dict[int, str]:

@@ -7,6 +7,7 @@ That comes from the files that stand beside them, from the published vocabulary 
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -22,9 +23,10 @@ from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
 from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
+from bpe_viz.formats._own_library import Encode, OwnLibrary, encode_with_tokenizers
 from bpe_viz.formats._reading import read_whole, shortened_line
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
-from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, written_symbols
+from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, document_of, written_symbols
 from bpe_viz.formats._written_merges import (
     HEADER,
     MergesInSymbols,
@@ -40,6 +42,9 @@ CLIP_MERGES = 49152 - 256 - 2
 """How many of CLIP's merges are in use. Source: openai/CLIP, clip/simple_tokenizer.py."""
 
 _CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
+SPACE = LETTER_OF_BYTE[ord(" ")]
+"""How bytes are known where letters for some of them lack: nearly every list of merges has a space."""
+
 _JSON = "Save as .json."
 
 GPT2 = "61dcf265f71d3ad664d0fb2b35af80d7f9c7e6576375a126860f4990eab23348"
@@ -149,7 +154,7 @@ def _base_vocabulary(
         letters = [(LETTER_OF_BYTE[byte], bytes([byte]), False) for byte in range(256)]
         letters += [(text + MARKER, content, True) for text, content, _ in letters] if ends else []
         return _base(letters, "bytes", "glued" if ends else "none")
-    if any(merge.left.startswith("Ġ") for merge in written.merges):
+    if any(merge.left.startswith(SPACE) for merge in written.merges):
         raise FormatError(
             f"{files.vocabulary} lacks {len(lacking)} of the 256 letters that stand for bytes, {lacking[0]!r} for one.",
             "Get the whole vocabulary.",
@@ -305,6 +310,8 @@ def _check_lines(base: str, lines: list[str]) -> None:
             raise FormatError(f"The merge {line!r} holds white space, which parts tokens or lines in the file.", _JSON)
         if line.startswith(HEADER):
             raise FormatError(f"The merge {line!r} would be taken for a header.", _JSON)
+        if line.startswith(SPACE):
+            raise FormatError(f"The merge {line!r} would be taken for one of bytes, where {SPACE} is a space.", _JSON)
 
 
 def _vocabulary_to_write(tokenizer: Tokenizer, texts: list[str]) -> dict[str, int]:
@@ -346,6 +353,23 @@ def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
         yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
+def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
+    """Build the library's model from the two files; all around it, which they do not hold, is as it is in use here."""
+    from tokenizers.models import BPE
+
+    files = find_files(path)
+    if files.vocabulary is None:
+        raise FormatError("No library reads CLIP's merges without a vocabulary.", "Convert it to .json first.")
+    with tempfile.TemporaryDirectory() as folder:
+        unpacked = [Path(folder) / name for name in NAMES[0]]
+        for source, target in zip((files.vocabulary, files.merges), unpacked, strict=True):
+            target.write_bytes(read_whole(source))
+        vocabulary, merges = BPE.read_file(*map(str, unpacked))
+    document, _ = document_of(tokenizer)
+    document["model"] |= {"vocab": vocabulary, "merges": merges}
+    return encode_with_tokenizers(msgspec.json.encode(document).decode())
+
+
 FORMAT = Format(
     name="gpt2",
     title="GPT-2 vocab.json and merges.txt",
@@ -356,4 +380,5 @@ FORMAT = Format(
     holds_pretokenizer=False,
     companions=companions,
     check=check,
+    library=OwnLibrary("tokenizers", _open_library),
 )

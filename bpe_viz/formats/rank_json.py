@@ -17,6 +17,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
+from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._patterns import counting_for, read_tiktoken_pattern
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, parse_json, read_whole, shortened_line, without_bom
 from bpe_viz.formats.tiktoken_ranks import read_ranks
@@ -114,4 +115,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
+    library=TIKTOKEN,
 )

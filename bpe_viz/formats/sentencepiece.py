@@ -29,6 +29,7 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._bpe_model import NotSteppedError
+from bpe_viz.formats._own_library import SENTENCEPIECE
 from bpe_viz.formats._reading import AGAIN, read_whole
 from bpe_viz.formats._sentencepiece_proto import (
     BYTE,
@@ -219,4 +220,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
+    library=SENTENCEPIECE,
 )

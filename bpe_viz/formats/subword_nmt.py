@@ -6,6 +6,7 @@ merge has stays as it is. Source: subword-nmt 0.3.8, apply_bpe.py.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,13 +14,15 @@ from typing import Literal
 
 import numpy as np
 
+from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
-from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format
 from bpe_viz.formats._gpt2_files import is_one_of_the_two
+from bpe_viz.formats._own_library import Encode, OwnLibrary
 from bpe_viz.formats._reading import damaged, read_whole
 from bpe_viz.formats._written_merges import (
     HEADER,
@@ -35,6 +38,9 @@ from bpe_viz.whole_file import whole_file
 MARKER = "</w>"
 WORDS = r"[^ \r\n]+"
 """What the library takes as words: what stands between spaces and line ends."""
+
+CONTINUES = "@@"
+"""What the library writes behind a piece if its word goes on."""
 
 _VERSION = re.compile(r"#version: *0\.([12])(\.0+)*\s*")
 _JSON = "Save as .json."
@@ -185,6 +191,43 @@ def _losses(tokenizer: Tokenizer) -> Iterator[str]:
         yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
+def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
+    from subword_nmt.apply_bpe import BPE
+
+    written = read_merges(path, read_whole(path), may_have_counts=True)
+    # Counts, which fastBPE adds, the library does not read; its files are of version 0.2 without saying so.
+    header = f"{HEADER} 0.2" if written.has_counts else written.header
+    lines = [header, *(f"{merge.left} {merge.right}" for merge in written.merges)]
+    library = BPE(io.StringIO("\n".join(lines).lstrip("\n")))
+
+    def encode(text: str, special_text: SpecialText, around: bool) -> list[str]:
+        # Lines are what its own command reads one at a time.
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return [piece for line in lines for piece in library.segment_tokens(line.split(" "))]
+
+    return encode
+
+
+def _pieces_and_starts(encoded: EncodedText) -> tuple[list[str], list[int]]:
+    """Return tokens as the library writes them: with @@ where the word goes on."""
+    tokenizer = encoded.tokenizer
+    tokens = encoded.at(tokenizer.position)
+    details = encoded.encoding(tokenizer.position).tokens
+    starts, ends, ids = tokens.start.tolist(), tokens.end.tolist(), tokens.ids.tolist()
+    pieces, places = [], []
+    for number, token in enumerate(details):
+        if not token.content:
+            continue  # a marker of its own
+        is_last = number + 1 == len(details) or starts[number + 1] != ends[number]
+        is_marked = not is_last and not details[number + 1].content
+        ends_word = (
+            is_last or is_marked or (ids[number] >= 0 and tokenizer.label(ids[number]).endswith(MARKER.encode()))
+        )
+        pieces.append(token.content.decode() + ("" if ends_word else CONTINUES))
+        places.append(starts[number])
+    return pieces, places
+
+
 FORMAT = Format(
     name="subword-nmt",
     title="subword-nmt codes",
@@ -195,4 +238,5 @@ FORMAT = Format(
     holds_pretokenizer=False,
     holds_ids=False,
     check=check,
+    library=OwnLibrary("subword-nmt", _open_library, _pieces_and_starts),
 )

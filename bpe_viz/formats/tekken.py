@@ -15,6 +15,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
+from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._patterns import counting_for, read_tiktoken_pattern
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, parse_json, read_whole, shortened_line, without_bom
 
@@ -135,4 +136,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
+    library=TIKTOKEN,
 )

@@ -10,7 +10,6 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +17,9 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
+from bpe_viz.formats.openai_encodings import Encoding, encoding_of_file
 from bpe_viz.whole_file import whole_file
 
 SUFFIX = ".tiktoken"
@@ -26,42 +27,6 @@ _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3
 _FEW_LINES = 3
 _MOST_DIGITS = 20
 _SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """What belongs to a published file of ranks. pretokenizer: the first published pattern."""
-
-    name: str
-    pretokenizer: str
-    special_ids: dict[str, int]
-
-
-# Source: tiktoken 0.14, tiktoken_ext/openai_public.py. p50k_edit has the ranks of p50k_base and o200k_harmony those of
-# o200k_base; the first name of a file is taken.
-ENCODINGS = {
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Encoding(
-        "cl100k_base",
-        "cl100k",
-        {
-            "<|endoftext|>": 100257,
-            "<|fim_prefix|>": 100258,
-            "<|fim_middle|>": 100259,
-            "<|fim_suffix|>": 100260,
-            "<|endofprompt|>": 100276,
-        },
-    ),
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Encoding(
-        "o200k_base", "o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
-    ),
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": Encoding(
-        "p50k_base", "gpt2", {"<|endoftext|>": 50256}
-    ),
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": Encoding(
-        "r50k_base", "gpt2", {"<|endoftext|>": 50256}
-    ),
-}
-"""By the SHA-256 of the file, unpacked."""
 
 
 def detect(path: Path, head: bytes) -> bool:
@@ -82,26 +47,41 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     Raises PretokenizerNeeded if there is none, FormatError if one is given for a known encoding or a line is damaged.
     """
     data = read_whole(path)
-    encoding = ENCODINGS.get(hashlib.sha256(data).hexdigest())
+    encoding = encoding_of_file(hashlib.sha256(data).hexdigest())
     ranks = read_ranks(path, data)
-    if encoding is None and given is None:
+    if encoding is not None:
+        refuse_pretokenizer(path, given)
+        note = f"{path.name} holds the ranks of {encoding.name}: its pattern and special tokens are used."
+        return _of_encoding(path, ranks, encoding, encoding.name, note)
+    if given is None:
         raise PretokenizerNeeded(
             f"{path} holds ranks and no pattern, and is not the file of an encoding that bpe_viz knows.",
             "Give --pretokenizer or --pattern.",
         )
-    if encoding is not None:
-        refuse_pretokenizer(path, given)
-        counting = CountingOptions(encoding.pretokenizer, special_tokens=tuple(encoding.special_ids))
-        notes = [f"{path.name} holds the ranks of {encoding.name}: its pattern and special tokens are used."]
-        name, special_ids = encoding.name, dict(encoding.special_ids)
-    else:
-        counting, name, special_ids = given or CountingOptions(), path.name, {}
-        notes = [f"{path.name} holds ranks only: there are no special tokens."]
+    return _tokenizer(path, ranks, given, {}, path.name, f"{path.name} holds ranks only: there are no special tokens.")
+
+
+def load_encoding(path: Path, encoding: Encoding) -> Tokenizer:
+    """Read the ranks of an encoding that was asked for by name. Raises FormatError for another file than its own."""
+    data = read_whole(path)
+    if hashlib.sha256(data).hexdigest() != encoding.sha256:
+        raise FormatError(f"{path} is not the file of ranks of {encoding.name}.", AGAIN)
+    return _of_encoding(path, read_ranks(path, data), encoding, encoding.title)
+
+
+def _of_encoding(path: Path, ranks: dict[bytes, int], encoding: Encoding, name: str, *notes: str) -> Tokenizer:
+    counting = CountingOptions(encoding.pretokenizer, special_tokens=tuple(encoding.special_ids))
+    return _tokenizer(path, ranks, counting, dict(encoding.special_ids), name, *notes)
+
+
+def _tokenizer(
+    path: Path, ranks: dict[bytes, int], counting: CountingOptions, special_ids: dict[str, int], name: str, *notes: str
+) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_ranks(ranks, counting, special_ids, name)
     except FormatError as error:
         raise FormatError(f"{path}: {error.message}", error.remedy) from error
-    tokenizer.notes = tuple(notes)
+    tokenizer.notes = notes
     return tokenizer
 
 
@@ -207,4 +187,5 @@ FORMAT = Format(
     save=save,
     holds_pretokenizer=False,
     check=check,
+    library=TIKTOKEN,
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.formats import Format, refuse_pretokenizer
+from bpe_viz.formats._own_library import TOKENIZERS
 
 _KEYS = (b'"added_tokens"', b'"model"', b'"pre_tokenizer"', b'"normalizer"', b'"truncation"')
 
@@ -48,4 +49,5 @@ FORMAT = Format(
     save=save,
     keeps_document=True,
     check=check,
+    library=TOKENIZERS,
 )

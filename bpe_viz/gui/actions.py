@@ -12,7 +12,7 @@ from PySide6.QtCore import QKeyCombination, QObject, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
-GROUPS = ("File", "Go", "Edit", "View", "Help")
+GROUPS = ("File", "Tokenizer", "Go", "Edit", "View", "Help")
 
 
 @dataclass(frozen=True, slots=True)

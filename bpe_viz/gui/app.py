@@ -7,21 +7,22 @@ from pathlib import Path
 
 from bpe_viz.errors import CorpusError
 from bpe_viz.gui.startup import check_qt_libraries, check_screen
+from bpe_viz.names import check_name, is_name
 
 
 def run(sources: Sequence[str]) -> int:
     """Open the window on the sources, or on the worked example; returns the exit status.
 
-    Raises BpeVizError if a source is missing, there is no screen, or a system library is missing.
+    sources: texts, folders, word-count tables, a tokenizer file or the name of one
+    Raises BpeVizError if a source is missing or a name can be none, there is no screen, or a system library is missing.
     """
-    paths = [Path(source) for source in sources]
     for source in sources:
-        if source.startswith(("hf:", "tiktoken:")):
-            raise CorpusError(f"{source} names a tokenizer elsewhere; this version opens files.", "Give a file.")
-        if source != "-" and not Path(source).exists():
+        if is_name(source):
+            check_name(source)
+        elif source != "-" and not Path(source).exists():
             raise CorpusError(f"There is no file or folder {source}.", "Check the name.")
     check_qt_libraries()
     check_screen()
     from bpe_viz.gui.application import start
 
-    return start(paths)
+    return start(sources)

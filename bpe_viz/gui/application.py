@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QLoggingCategory, QTimer
@@ -24,18 +23,18 @@ _SWITCH_SECONDS = 0.0005
 _PREPARE_AFTER_MILLISECONDS = 500
 
 
-def start(paths: Sequence[Path]) -> int:
+def start(sources: Sequence[str]) -> int:
     """Open the window and run until it is closed; returns the exit status."""
     application = make_application()
     sys.excepthook = _report_bug
     window = make_window()
     window.show()
-    if paths:
-        window.open_paths(paths)
+    if sources:
+        window.open_sources(sources)
     else:
         window.open_example()
-    # After the first paint: compiling must not keep the window from showing.
-    QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.kernels.prepare)
+    # After the first paint: neither compiling nor loading what is needed later may keep the window from showing.
+    QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.prepare)
     return int(application.exec())
 
 

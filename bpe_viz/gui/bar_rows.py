@@ -59,11 +59,10 @@ class BarRow:
 def bar_rows(frame: Frame) -> tuple[BarRow, ...]:
     """Return a row for each of the frame's top pairs, best first."""
     following = frame.next
-    next_pair = None if following is None else Pair(following.left, following.right)
     rows = []
     for counted in frame.top:
         pair = Pair(counted.left, counted.right)
-        is_next = pair == next_pair
+        is_next = pair in frame.next_pairs
         # Where the next merge was chosen by hand, the best pairs may tie without it.
         tied = counted.tied and following is not None and counted.count == following.count
         known = following.replacements if is_next and following is not None else 0

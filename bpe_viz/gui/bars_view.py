@@ -141,7 +141,7 @@ class BarsView(QAbstractScrollArea):
         if self._frame is not None and corpus is not None:
             words = words_with(row.pair, self._frame, corpus)
             lines += ["In: " + ",  ".join(words)] if words else []
-        if row.mark != "next":
+        if row.mark != "next" and self._workspace.tokenizer is None:
             lines.append("Double click, or M: merge it instead")
         return "\n".join(lines)
 

@@ -132,12 +132,12 @@ class Branches(QObject):
 
     # --- making ---
 
-    def start(self, training: Training) -> int:
-        """Begin with a main timeline; return how many branches are dropped for it."""
+    def start(self, training: Training | None) -> int:
+        """Begin with a main timeline, or with none where nothing is trained; return how many branches are dropped."""
         dropped = max(0, len(self._lines) - 1)
         self._training_lane.drop("branch")
-        self._lines = [Line(training)]
-        self._shown = self._lines[0]
+        self._lines = [] if training is None else [Line(training)]
+        self._shown = self._lines[0] if self._lines else None
         self._made, self._undone = [], []
         self._n_made = 0
         self.changed.emit()

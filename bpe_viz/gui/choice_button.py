@@ -57,7 +57,8 @@ class ChoiceButton(QAbstractButton):
         label = self._label_width()
         value = look.ui_metrics(bold=True).horizontalAdvance(self._shown_value())
         between = look.px(5) if self._shown_label and self._value else 0
-        width = 2 * look.px(_PADDING) + label + between + value + look.px(6) + look.px(_ARROW)
+        arrow = look.px(6) + look.px(_ARROW) if self.isEnabled() else 0
+        width = 2 * look.px(_PADDING) + label + between + value + arrow
         return QSize(round(width), look.px(_HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
@@ -98,6 +99,8 @@ class ChoiceButton(QAbstractButton):
         painter.setFont(look.ui_font(bold=True))
         painter.setPen(look.pen("dim" if self._is_quiet else "ink" if self.isEnabled() else "faint"))
         x = self._write(painter, x, self._shown_value()) + look.px(6)
+        if not self.isEnabled():
+            return  # there is no menu to point at
         half = look.px(_ARROW) / 2
         middle = self.height() / 2
         painter.setPen(look.pen("dim", 1.4 * look.zoom))

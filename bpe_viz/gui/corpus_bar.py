@@ -9,8 +9,11 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QInputDialog, QPushButton, QSizePolicy, QWidget
 
 from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.library_pipelines import GuardedPipeline
+from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.tie_rules import TIE_RULES
+from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Options
 from bpe_viz.gui.choice_button import ChoiceButton
 from bpe_viz.gui.flow_layout import FlowLayout
@@ -33,6 +36,8 @@ class CorpusBar(QWidget):
         self.brand = ChoiceButton(look, "")
         self.brand.show_value("bpe-viz")
         self.brand.setToolTip("All actions")
+        self.tokenizer = ChoiceButton(look, "Tokenizer")
+        self.tokenizer.hide()
         self.corpus = ChoiceButton(look, "Corpus")
         self.pretokenizer = ChoiceButton(look, "Pretokenizer")
         self.base = ChoiceButton(look, "Base")
@@ -51,8 +56,12 @@ class CorpusBar(QWidget):
         self._fit_look()
 
     def _buttons(self) -> tuple[QWidget, ...]:
-        choices = (self.corpus, self.pretokenizer, self.base, self.end_of_word, self.rule)
-        return (self.brand, *choices, self.more)
+        choices = (self.tokenizer, self.corpus, self.pretokenizer, *self._of_training())
+        return (self.brand, *choices)
+
+    def _of_training(self) -> tuple[QWidget, ...]:
+        """Return what says how a corpus is trained on, and nothing of a tokenizer that was opened."""
+        return (self.base, self.end_of_word, self.rule, self.more)
 
     def _fill_menus(self) -> None:
         titles = {name: one.title for name, one in PRETOKENIZERS.items()}
@@ -109,11 +118,41 @@ class CorpusBar(QWidget):
         dialog.open()
 
     @Slot(object)
-    def show_corpus(self, corpus: Corpus) -> None:
-        """Show what is trained on and how."""
+    def show_corpus(self, corpus: Corpus | None) -> None:
+        """Show what is trained on and how, or which tokenizer is open."""
+        tokenizer = self._workspace.tokenizer
+        self.tokenizer.setVisible(tokenizer is not None)
+        for button in self._of_training():
+            button.setVisible(tokenizer is None)
+        if corpus is not None:
+            self.corpus.show_value(corpus.name)
+            self.corpus.setToolTip("\n".join(corpus.sources) or corpus.name)
+        else:
+            self.corpus.show_value("none", is_quiet=True)
+            self.corpus.setToolTip("No text is open: the tokenizer's merges can be replayed on one")
+        if tokenizer is not None:
+            self._show_tokenizer(tokenizer)
+        elif corpus is not None:
+            self._show_options(corpus)
+        self._fit_labels()
+
+    def _show_tokenizer(self, tokenizer: Tokenizer) -> None:
+        source = self._workspace.tokenizer_source
+        self.tokenizer.show_value(tokenizer.name)
+        self.tokenizer.setToolTip(source.written if source is not None else tokenizer.name)
+        self.pretokenizer.setEnabled(False)
+        pipeline = tokenizer.pipeline
+        if isinstance(pipeline, PlainPipeline | GuardedPipeline):
+            self.pretokenizer.show_value(pretokenizer_title(tokenizer.counting), is_quiet=True)
+            pattern = pretokenizer_for(tokenizer.counting).pattern or "no pattern"
+            self.pretokenizer.setToolTip(f"{tokenizer.name} cuts text so: {pattern}")
+        else:
+            self.pretokenizer.show_value("of the file", is_quiet=True)
+            self.pretokenizer.setToolTip(f"{tokenizer.name} prepares text by {pipeline.title}")
+
+    def _show_options(self, corpus: Corpus) -> None:
         options = self._workspace.options
-        self.corpus.show_value(corpus.name)
-        self.corpus.setToolTip("\n".join(corpus.sources) or corpus.name)
+        self.pretokenizer.setEnabled(True)
         self._show_pretokenizer(corpus, options)
         self.base.show_value(options.training.base)
         self.end_of_word.show_value(MARKERS[options.training.end_of_word])
@@ -121,7 +160,6 @@ class CorpusBar(QWidget):
         self._bases[options.training.base].setChecked(True)
         self._markers[options.training.end_of_word].setChecked(True)
         self._rules[options.training.rule].setChecked(True)
-        self._fit_labels()
 
     def _show_pretokenizer(self, corpus: Corpus, options: Options) -> None:
         if corpus.is_table:

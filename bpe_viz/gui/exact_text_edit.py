@@ -113,6 +113,14 @@ class ExactTextEdit(QTextEdit):
         cursor = self.textCursor()
         return self.content.code_point(cursor.selectionStart()), self.content.code_point(cursor.selectionEnd())
 
+    def select(self, start: int, end: int) -> None:
+        """Select code points, and bring them into view."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self.content.position(start))
+        cursor.setPosition(self.content.position(end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
     def selected_text(self) -> str:
         """Return the text that is selected, exactly."""
         start, end = self.selection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtCore import QRect, Qt, Slot
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
 
@@ -12,7 +11,8 @@ from bpe_viz.gui.chips import Chip, ChipStyle, chip_height, paint_chips
 from bpe_viz.gui.fork_mark import WIDTH, paint_fork
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.merge_chips import ARROW, Placed, arrow_room, place_chips
-from bpe_viz.gui.merge_texts import CHOSEN, MergeTexts, Row
+from bpe_viz.gui.merge_texts import CHOSEN, DEPARTS, MergeTexts, Row
+from bpe_viz.gui.opened_tokenizer import why_no_merges
 from bpe_viz.gui.row_view import RowView
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.theme import Role
@@ -148,25 +148,20 @@ class MergeRows(RowView):
         self.viewport().update()
 
     def _find_pointed(self) -> None:
-        timeline, pointed_at = self.workspace.timeline, self.workspace.pointed_at
+        merges, pointed_at = self.workspace.merges, self.workspace.pointed_at
         self._pointed_rank = None
-        if timeline is None or pointed_at is None:
+        if merges is None or pointed_at is None:
             return
         if pointed_at.token is not None:
-            rank = pointed_at.token - len(timeline.base)
+            rank = pointed_at.token - len(merges.base)
             self._pointed_rank = rank if 0 <= rank < self.row_count else None
         elif pointed_at.pair is not None:
             self._pointed_rank = self._rank_of(pointed_at.pair)
 
     def _rank_of(self, pair: Pair) -> int | None:
-        timeline, frame = self.workspace.timeline, self.workspace.frame
-        if timeline is None:
-            return None
-        published = timeline.published
-        slots = published.merged_slot[: published.frontier]
-        ranks = np.flatnonzero((published.left[slots] == pair.left) & (published.right[slots] == pair.right))
-        if len(ranks):
-            return int(ranks[0])
+        merges, frame = self.workspace.merges, self.workspace.frame
+        if merges is None or (rank := merges.rank_of(pair)) is not None:
+            return None if merges is None else rank
         following = frame.next if frame else None
         is_next = following is not None and (following.left, following.right) == tuple(pair)
         return following.rank if following is not None and is_next else None
@@ -207,7 +202,7 @@ class MergeRows(RowView):
 
     def _count_left(self, merge: Merge) -> int:
         look = self.look
-        width = look.ui_metrics(bold=True).horizontalAdvance(f"{merge.count:,}")
+        width = look.ui_metrics(bold=True).horizontalAdvance(self.texts.count_text(merge))
         return self._count_right - round(width)
 
     @property
@@ -216,14 +211,14 @@ class MergeRows(RowView):
 
     def _most_room(self, right: int) -> int:
         """Return the room for chips beside the highest count, which is the first merge's."""
-        highest = self.texts.merge(0).count if self.row_count else 0
-        width = self.look.ui_metrics(bold=True).horizontalAdvance(f"{highest:,}")
+        highest = self.texts.count_text(self.texts.merge(0)) if self.row_count else ""
+        width = self.look.ui_metrics(bold=True).horizontalAdvance(highest)
         return self.viewport().width() - self.look.px(right) - round(width) - self.look.px(COUNT_GAP) - self.chips_left
 
     @property
     def shows_notes(self) -> bool:
-        """Whether there is room for what stands beside the count."""
-        return self._most_room(COUNT_RIGHT) >= self.look.px(ROOM_WITH_TIES)
+        """Whether there are counts, and room for what stands beside them."""
+        return self.texts.is_counted and self._most_room(COUNT_RIGHT) >= self.look.px(ROOM_WITH_TIES)
 
     @property
     def shows_parts(self) -> bool:
@@ -246,7 +241,7 @@ class MergeRows(RowView):
             self._placed_for = key
         if merge.rank not in self._placed_rows:
             room = self._count_left(merge) - self.look.px(COUNT_GAP) - self.chips_left
-            symbols = (merge.left, merge.right, merge.token) if self.shows_parts else (merge.token,)
+            symbols = self.texts.symbols(merge) if self.shows_parts else (merge.token,)
             self._placed_rows[merge.rank] = place_chips(self.look, symbols, self.texts.parts, self.chips_left, room)
         return self._placed_rows[merge.rank]
 
@@ -254,10 +249,12 @@ class MergeRows(RowView):
 
     def empty_text(self) -> str:
         """Say why there is no row."""
-        timeline = self.workspace.timeline
-        if timeline is None:
+        merges, tokenizer = self.workspace.merges, self.workspace.tokenizer
+        if merges is None:
             return "No text is open."
-        if timeline.stop is not None:
+        if tokenizer is not None and merges.frontier == 0:
+            return why_no_merges(tokenizer)
+        if merges.stop is not None:
             return "There is nothing to merge."
         return "No merge is made yet: press Right."
 
@@ -278,7 +275,7 @@ class MergeRows(RowView):
         self._paint_chips(painter, merge, chips, box, is_cursor, is_later)
         count_box = QRect(0, box.y(), self._count_right, box.height())
         bold = look.ui_font(bold=True)
-        self._paint_number(painter, count_box, f"{merge.count:,}", "faint" if is_later else "ink", bold)
+        self._paint_number(painter, count_box, self.texts.count_text(merge), "faint" if is_later else "ink", bold)
         if self.shows_notes:
             self._paint_notes(painter, merge, chips[-1].right, box, is_later)
 
@@ -331,7 +328,7 @@ class MergeRows(RowView):
         look, small = self.look, self.look.ui_font(0.85)
         role: Role = "faint" if is_later else "dim"
         ties = self.texts.tie_note(merge)
-        if ties == CHOSEN:
+        if ties in (CHOSEN, DEPARTS):
             right = self.viewport().width() - look.px(TIES_RIGHT)
             paint_fork(painter, look, right - look.px(WIDTH), box.center().y() + 0.5, role)
         elif ties:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from bpe_viz.engine.row_order import SortBy
 from bpe_viz.errors import BpeVizError, Stopped
 from bpe_viz.gui.jobs import Job, Lane
-from bpe_viz.gui.training import Training
+from bpe_viz.gui.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class RowListing(QObject):
     """BpeVizError."""
 
     def __init__(
-        self, lane: Lane, shown: Callable[[], Training | None], position: Callable[[], int], parent: QObject
+        self, lane: Lane, shown: Callable[[], Shown | None], position: Callable[[], int], parent: QObject
     ) -> None:
-        """shown: returns the training that is shown, None while there is none; position: where"""
+        """shown: returns what is shown, None while there is nothing; position: where"""
         super().__init__(parent)
         self._lane = lane
         self._shown = shown
@@ -66,15 +66,16 @@ class RowListing(QObject):
 
     def order(self) -> None:
         """List them anew."""
-        training = self._shown()
-        if training is None:
+        shown = self._shown()
+        if shown is None:
             return
+        corpus = shown.corpus
         sort, typed, position = self._sort, self._filter, self._position()
         self._ordered_at = position
 
         def work(job: Job) -> Rows:
-            order = training.answers.rows(sort, typed, position, job.should_stop)
-            return Rows(order, len(training.corpus.pretokens))
+            order = shown.answers.rows(sort, typed, position, job.should_stop)
+            return Rows(order, 0 if corpus is None else len(corpus.pretokens))
 
         self._lane.submit("rows", work, self._show, self._fail)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import (
     QFocusEvent,
@@ -19,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
+from bpe_viz.engine.merge_list import MergeList
 from bpe_viz.engine.narration import ARROW, LONGEST_SYMBOL
 from bpe_viz.engine.types import Merge
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
@@ -32,8 +34,15 @@ from bpe_viz.gui.workspace import Workspace
 SIDE, KNOB, TICK = 6, 5, 8
 CURVE_WIDTH = 2.0
 LONG_STEP = 10
+DEPARTURES = 3
 _LEAST_WIDTH = 64  # at every zoom: large type must not push the window wider
 _CATCH = 5  # a click so many pixels beside a tick still means that tick
+
+
+def first_departures(merges: MergeList) -> tuple[int, ...]:
+    """Return where a timeline goes another way: merges chosen by hand, or where a replayed list first departs."""
+    departs = merges.departs()
+    return tuple(merges.departures) or ((int(departs.argmax()),) if departs.any() else ())
 
 
 class Scrubber(QWidget):
@@ -51,7 +60,12 @@ class Scrubber(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Timeline: position in the training")
-        for signal in (workspace.frame_changed, workspace.frontier_changed, workspace.player.breakpoints_changed):
+        for signal in (
+            workspace.frame_changed,
+            workspace.frontier_changed,
+            workspace.player.breakpoints_changed,
+            workspace.encoder.encoding_changed,
+        ):
             signal.connect(self.follow)
         look.changed.connect(self.follow)
 
@@ -70,20 +84,32 @@ class Scrubber(QWidget):
 
     def curve(self) -> list[QPointF]:
         """Return the corners of the curve, in pixels of this widget; at most one a pixel."""
-        timeline, corpus, track = self._workspace.timeline, self._workspace.corpus, self._track()
-        if timeline is None or corpus is None:
+        tokens, fewest = self._tokens()
+        if not len(tokens):
             return []
-        tokens = timeline.tokens_curve()
+        track = self._track()
         last = max(self._workspace.last_position, len(tokens) - 1, 1)
         columns = max(2, min(len(tokens), round(track.width() * (len(tokens) - 1) / last) + 1))
         positions = np.unique(np.linspace(0, len(tokens) - 1, columns).round().astype(np.int64))
-        # The bottom is where every pre-token would be one token: it stays while training goes on.
-        fewest = corpus.n_pretokens
         heights = (tokens[positions] - fewest) / max(1, int(tokens[0]) - fewest)
         inset = CURVE_WIDTH
         x = track.left() + positions / last * track.width()
         y = track.bottom() - inset - heights * (track.height() - 2 * inset)
         return [QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+
+    def _tokens(self) -> tuple[NDArray[np.int64], int]:
+        """Return how many tokens there are at each position, and the number that stands at the bottom.
+
+        They are those of the corpus; of a tokenizer alone those of the text to encode.
+        """
+        timeline, corpus, encoded = self._workspace.timeline, self._workspace.corpus, self._workspace.encoder.encoded
+        if timeline is not None and corpus is not None:
+            # The bottom is where every pre-token would be one token: it stays while training goes on.
+            return timeline.tokens_curve(), corpus.n_pretokens
+        if timeline is not None or encoded is None:
+            return np.empty(0, dtype=np.int64), 0
+        counts = encoded.counts(encoded.known)
+        return counts, int(counts[-1])
 
     def x_of(self, position: int) -> float:
         """Return where a position is, in pixels of this widget."""
@@ -98,7 +124,7 @@ class Scrubber(QWidget):
 
     def tooltip_at(self, point: QPoint) -> str:
         """Return what the place under the mouse says, as plain text."""
-        if self._workspace.timeline is None:
+        if self._workspace.merges is None:
             return ""
         if self._is_on_ticks(point.y()):
             tick = self._tick_at(point.x())
@@ -107,22 +133,24 @@ class Scrubber(QWidget):
         return self._about(self.position_at(point.x()))
 
     def _about(self, position: int) -> str:
-        timeline = self._workspace.timeline
-        assert timeline is not None
-        if position > timeline.frontier:
+        merges, timeline = self._workspace.merges, self._workspace.timeline
+        assert merges is not None
+        if position > merges.frontier:
             return f"merge {position:,}: not trained yet"
+        said = "start" if position == 0 else self._about_merge(merges, merges.merge(position - 1))
+        if timeline is None:
+            return said
         tokens = int(timeline.published.tokens_after[position - 1]) if position else timeline.first_tokens
-        said = "start" if position == 0 else self._about_merge(timeline.merge(position - 1))
         return f"{said}\n{tokens:,} token{'' if tokens == 1 else 's'} in the corpus"
 
-    def _about_merge(self, merge: Merge) -> str:
-        timeline = self._workspace.timeline
-        assert timeline is not None
-        symbols = timeline.symbols
-        left, right, made = (
-            text_of_symbol(symbols, symbol, LONGEST_SYMBOL) for symbol in (merge.left, merge.right, merge.token)
-        )
-        chosen = ", chosen by hand" if merge.rank in timeline.departures else ""
+    @staticmethod
+    def _about_merge(merges: MergeList, merge: Merge) -> str:
+        symbols = merges.symbols
+        made = text_of_symbol(symbols, merge.token, LONGEST_SYMBOL)
+        if merge.pair is None:
+            return f"merge {merge.rank + 1:,}: {made}"
+        left, right = (text_of_symbol(symbols, symbol, LONGEST_SYMBOL) for symbol in merge.pair)
+        chosen = ", chosen by hand" if merge.rank in merges.departures else ""
         return f"merge {merge.rank + 1:,}: {left} + {right} {ARROW} {made}{chosen}"
 
     # --- events ---
@@ -179,7 +207,7 @@ class Scrubber(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold of the cursor, or toggle a breakpoint below the track."""
-        if event.button() != Qt.MouseButton.LeftButton or self._workspace.timeline is None:
+        if event.button() != Qt.MouseButton.LeftButton or self._workspace.merges is None:
             return
         point = event.position().toPoint()
         if self._is_on_ticks(point.y()):
@@ -195,7 +223,7 @@ class Scrubber(QWidget):
             self._go(self.position_at(event.position().x()))
             self._show_note(event.globalPosition().toPoint(), self._about(self._workspace.position))
             return
-        on_ticks = self._is_on_ticks(point.y()) and self._workspace.timeline is not None
+        on_ticks = self._is_on_ticks(point.y()) and self._workspace.merges is not None
         hovered = self._tick_at(point.x()) if on_ticks else None
         if hovered != self._hovered_tick:
             self._hovered_tick = hovered
@@ -236,7 +264,7 @@ class Scrubber(QWidget):
             painter.restore()
         self._paint_forks(painter)
         self._paint_ticks(painter)
-        if self._workspace.timeline is not None:
+        if self._workspace.merges is not None:
             self._paint_cursor(painter)
         if self._shows_focus:
             paint_focus_ring(painter, self._look, self._track().adjusted(-3, -3, 3, 3))
@@ -256,7 +284,8 @@ class Scrubber(QWidget):
             self.height(),
             pixels,
             self._look.generation,
-            workspace.timeline,
+            workspace.merges,
+            None if workspace.timeline is not None else workspace.encoder.encoded,
             workspace.frontier,
             workspace.last_position,
         )
@@ -280,8 +309,32 @@ class Scrubber(QWidget):
         trained = QRectF(track)
         trained.setWidth(track.width() * min(1.0, self.shade_end))
         painter.fillRect(trained, look.brush("next_soft"))
+        self._paint_departures(painter)
         painter.setPen(look.pen("next", CURVE_WIDTH * look.zoom))
         painter.drawPolyline(self.curve())
+
+    def _paint_departures(self, painter: QPainter) -> None:
+        """Shade below the curve where a list that is replayed departs from what training would have done."""
+        look, track = self._look, self._track()
+        height = look.px(DEPARTURES)
+        colour = look.colour("dim").toRgb()
+        for left, right, share in self.departing():
+            colour.setAlphaF(share)
+            painter.fillRect(QRectF(left, track.bottom() - height, right - left, height), colour)
+
+    def departing(self) -> list[tuple[float, float, float]]:
+        """Return (left, right, share) of stretches in which some entries depart, in pixels of this widget."""
+        merges, last = self._workspace.merges, self._workspace.last_position
+        if merges is None or self._workspace.tokenizer is None or not last:
+            return []
+        departs, track = merges.departs(), self._track()
+        columns = max(1, min(len(departs), round(track.width() * len(departs) / last)))
+        edges = np.linspace(0, len(departs), columns + 1).round().astype(np.int64)
+        before = np.concatenate(([0], np.cumsum(departs)))
+        shares = (before[edges[1:]] - before[edges[:-1]]) / np.maximum(1, np.diff(edges))
+        return [
+            (self.x_of(int(edges[i])), self.x_of(int(edges[i + 1])), float(shares[i])) for i in np.flatnonzero(shares)
+        ]
 
     def _paint_cursor(self, painter: QPainter) -> None:
         look, track = self._look, self._track()
@@ -294,8 +347,8 @@ class Scrubber(QWidget):
 
     def _paint_forks(self, painter: QPainter) -> None:
         """Mark where the timeline goes another way than the rule would."""
-        timeline, look, track = self._workspace.timeline, self._look, self._track()
-        for rank in timeline.departures if timeline is not None else ():
+        merges, look, track = self._workspace.merges, self._look, self._track()
+        for rank in first_departures(merges) if merges is not None else ():
             x = self.x_of(rank + 1)
             painter.setPen(look.pen("dim", 1.0, dashed=True))
             painter.drawLine(QPointF(x, track.top()), QPointF(x, track.bottom()))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from bpe_viz.gui.look import LEAST_ZOOM, MOST_ZOOM
 from bpe_viz.gui.speeds import SPEEDS
 from bpe_viz.gui.theme import SYSTEM_THEME, theme_names
+from bpe_viz.names.suggestions import remembered
 
 NORMAL_SPEED = 1.0
 RECENT_FILES = 10
@@ -91,13 +92,8 @@ class Settings:
 
     @property
     def recent_files(self) -> tuple[Path, ...]:
-        """The files opened last, newest first."""
-        value = self._store.value("files/recent")
-        # An INI file gives a list of one back as a plain text.
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list):
-            return ()
-        return tuple(Path(text) for text in texts if isinstance(text, str) and text)[:RECENT_FILES]
+        """The texts and tables opened last, newest first."""
+        return tuple(map(Path, self._texts("files/recent")))
 
     def add_recent_file(self, path: Path) -> None:
         """Put a file first among the recent ones, once."""
@@ -107,6 +103,23 @@ class Settings:
     def clear_recent_files(self) -> None:
         """Forget which files were opened."""
         self._store.remove("files/recent")
+
+    @property
+    def recent_tokenizers(self) -> tuple[str, ...]:
+        """The tokenizers opened last, newest first: paths, and names such as tiktoken:cl100k_base."""
+        return self._texts("tokenizers/recent")
+
+    def add_recent_tokenizer(self, written: str) -> None:
+        """Put a tokenizer first among the recent ones, once."""
+        self._store.setValue("tokenizers/recent", list(remembered(self.recent_tokenizers, written)))
+
+    def _texts(self, key: str) -> tuple[str, ...]:
+        value = self._store.value(key)
+        # An INI file gives a list of one back as a plain text.
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list):
+            return ()
+        return tuple(text for text in texts if isinstance(text, str) and text)[:RECENT_FILES]
 
     def sync(self) -> None:
         """Write what has been set to the disk now."""

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from bpe_viz.gui.startup import check_qt_libraries
 if TYPE_CHECKING:
     from PySide6.QtCore import QMessageLogContext, QtMsgType
 
+    from bpe_viz.gui.window import Window
     from bpe_viz.gui.workspace import Workspace
 
 EXAMPLE = "example"
@@ -37,6 +39,7 @@ def snapshot(
     options: Options | None,
     position: int | None = None,
     instead: str | None = None,
+    replay: str | None = None,
     panel: str | None = None,
     text: str | None = None,
     theme: str = "light",
@@ -45,10 +48,11 @@ def snapshot(
 ) -> list[str]:
     """Draw the window, or one panel of it, at a position.
 
-    source: a text, folder or table, or EXAMPLE
-    options: None: those that the source has by itself
-    position: None: where training ends
+    source: a text, folder or table, EXAMPLE, or a tokenizer by its file or name
+    options: None: those that the source has by itself; of a tokenizer, how text is cut if its file does not say it
+    position: None: where training, or the merge list, ends
     instead: a pair such as [n][e] to merge there, whatever the rule says; what follows is shown
+    replay: a text or table on which a tokenizer's merges are made again; None: it is shown alone
     panel: a panel's name; None: the whole window
     text: what the encode panel shows; None: what it shows by itself
     size: of the window, in device-independent pixels; scale: pixels of a PNG for each of them
@@ -59,7 +63,7 @@ def snapshot(
     # Whatever screen there is stays untouched.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     check_qt_libraries()
-    return _draw(source, out, options, position, instead, panel, text, theme, size, scale)
+    return _draw(source, out, options, position, instead, replay, panel, text, theme, size, scale)
 
 
 def _draw(
@@ -68,6 +72,7 @@ def _draw(
     options: Options | None,
     position: int | None,
     instead: str | None,
+    replay: str | None,
     panel: str | None,
     text: str | None,
     theme: str,
@@ -82,11 +87,9 @@ def _draw(
     from bpe_viz.gui.export import export_figure
     from bpe_viz.gui.look import Look
     from bpe_viz.gui.settings import Settings
-    from bpe_viz.gui.sources import example_source, file_source
 
     qInstallMessageHandler(_tell)
     make_application()
-    opened = example_source() if source == EXAMPLE else file_source([Path(source)])
     with TemporaryDirectory() as folder, _raised_in_qt() as raised:
         window = make_window(Settings(Path(folder) / "settings.ini"), Look(theme))
         try:
@@ -95,13 +98,14 @@ def _draw(
                 raise OptionError(f"There is no panel named {panel!r}.", f"Choose one of: {', '.join(names)}.")
             window.resize(*size)
             window.show()
-            window.open_source(opened, options)
+            _open(window, source, replay, options)
             if text is not None:
                 window.workspace.encoder.set_text(text)
             _bring_to(window.workspace, position, raised)
             if instead is not None:
                 _branch(window.workspace, instead, raised)
             window.messages.dismiss()
+            _wait_until(lambda: window.workspace.fidelity.is_settled, raised)
             _settle(raised)
             notes = _size_notes(size, (window.width(), window.height()))
             export_figure(window if panel is None else window.docks.dock(panel), out, scale)
@@ -115,6 +119,22 @@ def _draw(
             raise
         window.close()
         return notes
+
+
+def _open(window: Window, source: str, replay: str | None, options: Options | None) -> None:
+    """Begin to open what is to be drawn. Raises OptionError for a corpus that replays nothing, FormatError."""
+    from bpe_viz.gui.sources import example_source, file_source, sort_sources
+
+    tokenizer = None if source == EXAMPLE else sort_sources([source]).tokenizer
+    if tokenizer is not None:
+        corpus = None if replay is None else file_source([Path(replay)])
+        given = None if options is None else options.counting
+        window.workspace.pretokenizer_needed.connect(lambda error, retry: window.workspace.failed.emit(error))
+        window.opener.open(replace(tokenizer, given=given), corpus)
+    elif replay is not None:
+        raise OptionError(f"{source} is no tokenizer, whose merges could be replayed.", "Leave out --replay.")
+    else:
+        window.open_source(example_source() if source == EXAMPLE else file_source([Path(source)]), options)
 
 
 def _size_notes(wanted: tuple[int, int], drawn: tuple[int, int]) -> list[str]:
@@ -150,10 +170,10 @@ def _raised_in_qt() -> Iterator[list[BaseException]]:
 def _bring_to(workspace: Workspace, position: int | None, raised: list[BaseException]) -> None:
     """Wait until the workspace shows this position, with everything that belongs to it."""
     workspace.failed.connect(raised.append)
-    _wait_until(lambda: workspace.corpus is not None and not workspace.is_training, raised)
+    _wait_until(lambda: workspace.shown is not None and not workspace.is_training, raised)
     if position is not None and not 0 <= position <= workspace.last_position:
         raise OptionError(
-            f"There is no position {position}: this training has the positions 0 to {workspace.last_position}.",
+            f"There is no position {position}: there are the positions 0 to {workspace.last_position}.",
             "Give one of these.",
         )
     wanted = workspace.last_position if position is None else position

@@ -110,6 +110,7 @@ QLineEdit { lineedit-clear-button-icon: url("$close"); }
 QLineEdit QToolButton { background: transparent; border: none; padding: 0; min-height: 0; }
 QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { background: $background; }
 QLineEdit[role="error"] { border-color: $error; }
+QLabel[role="error"] { color: $error; }
 QPlainTextEdit, QTextEdit[role="symbols"] { font-family: $mono_families; font-size: ${mono_points}pt; }
 QComboBox:hover { background: $hover; }
 QComboBox::drop-down { border: none; width: ${grid3}px; }

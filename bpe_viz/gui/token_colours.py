@@ -31,8 +31,7 @@ _MOST_BLEND = 0.32
 _GAP_STYLE = TOKEN_COLOURS
 _FIRST_STEP = _GAP_STYLE + 1
 _BASE = _FIRST_STEP + SCALE_STEPS
-_MERGED, _MADE, _SPECIAL = _BASE + 1, _BASE + 2, _BASE + 3
-_N_STYLES = _SPECIAL + 1
+_MERGED, _MADE, _SPECIAL, _UNKNOWN = _BASE + 1, _BASE + 2, _BASE + 3, _BASE + 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class BoxStyle:
 
 
 def box_styles(look: Look) -> tuple[BoxStyle, ...]:
-    """Return the boxes that colour_tokens numbers; the second half are the same with a bold edge."""
+    """Return the boxes that colour_tokens numbers; those of special and unknown tokens are the last two."""
     theme = look.theme
     styles = [BoxStyle(fill, line) for fill, line in zip(theme.tokens, theme.token_lines, strict=True)]
     styles.append(BoxStyle(theme.panel, theme.dim, dashed=True))
@@ -56,9 +55,9 @@ def box_styles(look: Look) -> tuple[BoxStyle, ...]:
     styles.append(BoxStyle(theme.chip, theme.chip_line))
     styles.append(BoxStyle(theme.tokens[0], theme.token_lines[0]))
     styles.append(BoxStyle(theme.made_soft, theme.made))
-    styles.append(BoxStyle(theme.tokens[4], theme.token_lines[4]))
-    bold = [BoxStyle(style.fill, theme.ink, 2.0) for style in styles]
-    return (*styles, *bold)
+    styles.append(BoxStyle(theme.chip, theme.ink, 2.0))
+    styles.append(BoxStyle(theme.panel, theme.ink, dashed=True))
+    return tuple(styles)
 
 
 def _blend(under: QColor, over: QColor, part: float) -> QColor:
@@ -76,11 +75,25 @@ def colour_tokens(spans: TokenSpans, by: ColourBy) -> NDArray[np.int64]:
     """Return (spans,) int64: which of box_styles each span gets."""
     tokens, index = spans.tokens, spans.index
     styles = _COLOURINGS[by](spans)[index]
-    ids = tokens.ids[index]
+    ids, tokenizer = tokens.ids[index], spans.encoded.tokenizer
     styles[ids == GAP] = _GAP_STYLE
-    is_special = spans.encoded.symbols[tokens.first[index]] < GAP
-    styles[is_special] += _N_STYLES
+    styles[special_spans(spans)] = _SPECIAL
+    if tokenizer.unknown is not None:
+        styles[_is_set(spans) & (ids == tokenizer.special_ids[tokenizer.unknown])] = _UNKNOWN
     return styles
+
+
+def special_spans(spans: TokenSpans) -> NDArray[np.bool_]:
+    """Return (spans,) bool: the tokens that are special or unknown ones, and no ordinary text that has the same id."""
+    special_ids = spans.encoded.tokenizer.special_ids
+    special = np.fromiter(special_ids.values(), np.int64, len(special_ids))
+    return _is_set(spans) & np.isin(spans.tokens.ids[spans.index], special)
+
+
+def _is_set(spans: TokenSpans) -> NDArray[np.bool_]:
+    """Return (spans,) bool: the tokens that no merge makes or touches: special ones, or all of them."""
+    is_set: NDArray[np.bool_] = spans.encoded.symbols[spans.tokens.first[spans.index]] < GAP
+    return is_set
 
 
 def made_last(spans: TokenSpans) -> NDArray[np.bool_]:
@@ -132,7 +145,7 @@ def _by_status(spans: TokenSpans) -> NDArray[np.int64]:
     tokens = spans.tokens
     styles = np.where(tokens.ranks < 0, _BASE, _MERGED)
     styles[(tokens.ranks >= 0) & (tokens.ranks == spans.position - 1)] = _MADE
-    styles[spans.encoded.symbols[tokens.first] < GAP] = _SPECIAL
+    styles[spans.encoded.symbols[tokens.first] < GAP] = _MERGED  # all of a model without merges
     return styles
 
 

@@ -42,6 +42,10 @@ class TokenCurve(QWidget):
         self._drawn = None
         self._describe()
 
+    def clear(self) -> None:
+        """Show nothing: the text is not encoded."""
+        self.show_counts(np.zeros(1, dtype=np.int64))
+
     def show_position(self, position: int) -> None:
         """Move the cursor."""
         self._position = position

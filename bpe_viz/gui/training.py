@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.merge_list import MergeList
+from bpe_viz.engine.narration import Piece, narrate, why_no_next
 from bpe_viz.engine.timeline import Beginning, Timeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
-from bpe_viz.engine.types import Options, Progress, StopRequested
+from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
 from bpe_viz.formats import save_tokenizer
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.jobs import Job
@@ -37,9 +39,24 @@ class Training:
         return self.trainer.timeline
 
     @property
+    def merges(self) -> MergeList:
+        """The merge list, which is that training."""
+        return self.trainer.timeline
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """None: it is trained here."""
+        return None
+
+    @property
     def end(self) -> int:
         """Where the timeline ends: the target, or where training ran out of pairs."""
         return self.timeline.frontier if self.timeline.stop else self.trainer.target
+
+    @property
+    def opens_at(self) -> int:
+        """The start."""
+        return 0
 
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Make merges up to a position, or until the job is stopped. Runs in the training lane."""
@@ -50,6 +67,14 @@ class Training:
         """Write the tokenizer as it is at a position; return notes. Runs in the query lane."""
         tokenizer = Tokenizer.from_timeline(self.timeline, self.options.counting)
         return save_tokenizer(tokenizer.at(position), path)
+
+    def narrate(self, frame: Frame) -> tuple[Piece, ...]:
+        """Return the sentence on a frame."""
+        return narrate(frame, self.options.training)
+
+    def why_no_next(self, frame: Frame) -> str | None:
+        """Say in one short sentence why no merge can follow this frame; None if one can."""
+        return why_no_next(frame, self.options.training)
 
 
 def begin_training(corpus: Corpus, options: Options, count: CountCorpus, kernels: KernelChoice, job: Job) -> Training:

@@ -40,8 +40,10 @@ from bpe_viz.gui.layout import LAYOUT_VERSION, Docks
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.message_bar import MessageBar
 from bpe_viz.gui.settings import Settings
-from bpe_viz.gui.sources import Source, example_source, file_source, text_source
+from bpe_viz.gui.sources import Source, example_source, file_source, sort_sources, text_source
 from bpe_viz.gui.style_sheet import palette, style_sheet
+from bpe_viz.gui.summaries import SAMPLE_TEXT, summary_of_corpus, summary_of_tokenizer
+from bpe_viz.gui.tokenizer_opener import TokenizerOpener
 from bpe_viz.gui.window_actions import action_table
 from bpe_viz.gui.workspace import Workspace
 
@@ -80,6 +82,7 @@ class Window(QMainWindow):
         self.statusBar().addWidget(self._summary, 1)
         self.statusBar().addPermanentWidget(self._hints)
         self.docks = Docks(self, workspace, look)
+        self.opener = TokenizerOpener(workspace, look, settings, self)
         self.actions_table = Actions(action_table(self), self)
         self._fill_menus()
         self._connect()
@@ -101,6 +104,7 @@ class Window(QMainWindow):
         self.bar.corpus.menu.addSeparator()
         self._recent = self.bar.corpus.menu.addMenu("Recent files")
         self._recent.aboutToShow.connect(self._list_recent)
+        self.actions_table.add_to_menu(self.bar.tokenizer.menu, "Tokenizer")
 
     # --- opening ---
 
@@ -112,22 +116,46 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
+        self.opener.last_corpus = source if source.is_own else None
         count = partial(source.count, kernels_for=self.workspace.kernels.for_bytes)
         self.workspace.open(count, options, source.name)
 
     def open_paths(self, paths: Sequence[Path]) -> None:
-        """Train on files or folders; says so in the message bar if they cannot be opened."""
+        """Train on texts, open a tokenizer, or both: see open_sources."""
+        self.open_sources([str(path) for path in paths])
+
+    def open_sources(self, sources: Sequence[str]) -> None:
+        """Train on texts, open a tokenizer by its file or name, or both: its merges are replayed on the texts.
+
+        Says so in the message bar if they cannot be opened.
+        """
         try:
-            source = file_source(paths)
+            found = sort_sources(sources)
         except BpeVizError as error:
             self._show_failure(error)
-        else:
-            self.open_source(source)
+            return
+        corpus = file_source(found.corpus) if found.corpus else None
+        if found.tokenizer is None and corpus is not None:
+            self.opener.ask_what_for(corpus, partial(self.open_source, corpus))
+        elif found.tokenizer is not None and corpus is not None:
+            self.opener.open(found.tokenizer, corpus)
+        elif found.tokenizer is not None:
+            self.opener.ask_on_what(found.tokenizer)
 
     def open_example(self) -> None:
         """Train on the worked example."""
         self._options_chosen = False
         self.open_source(example_source())
+
+    @property
+    def corpus_to_train_on(self) -> Source | None:
+        """The text beside the tokenizer that is open, which a new one could be trained on; None if there is none."""
+        return self.opener.last_corpus if self.workspace.tokenizer is not None else None
+
+    def train_on_corpus(self) -> None:
+        """Close the tokenizer, and train a new one on the text."""
+        if (source := self.corpus_to_train_on) is not None:
+            self.open_source(source)
 
     def ask_files(self) -> None:
         """Ask for text files or tables and train on them."""
@@ -145,7 +173,8 @@ class Window(QMainWindow):
         """Train on the text in the clipboard."""
         text = QGuiApplication.clipboard().text()
         if text:
-            self.open_source(text_source(text))
+            source = text_source(text)
+            self.opener.ask_what_for(source, partial(self.open_source, source))
         else:
             self.messages.show_error(CorpusError("The clipboard holds no text.", "Copy some, then try again."))
 
@@ -153,7 +182,7 @@ class Window(QMainWindow):
     def _show_failure(self, error: BpeVizError) -> None:
         """Say what went wrong; a window that has nothing to show yet shows the worked example meanwhile."""
         self.messages.show_error(error)
-        if self.workspace.corpus is None and not self.workspace.is_training:
+        if self.workspace.shown is None and not self.workspace.is_training:
             self.open_example()
 
     @Slot(object)
@@ -252,16 +281,19 @@ class Window(QMainWindow):
             self.workspace.select(None)
 
     @Slot(object)
-    def _show_corpus(self, corpus: Corpus) -> None:
-        self.workspace.encoder.suggest_text(corpus.excerpt)
-        for path in map(Path, corpus.sources):
+    def _show_corpus(self, corpus: Corpus | None) -> None:
+        tokenizer, source = self.workspace.tokenizer, self.workspace.tokenizer_source
+        self.workspace.encoder.suggest_text(SAMPLE_TEXT if corpus is None else corpus.excerpt)
+        for path in map(Path, () if corpus is None else corpus.sources):
             self.settings.add_recent_file(path.absolute())
             self.settings.last_folder = path.absolute().parent
-        self.setWindowTitle(f"{corpus.name} – bpe-viz")
-        size = f" · {corpus.n_bytes:,} bytes" if not corpus.is_table else ""
-        self._summary.setText(
-            f"{corpus.name}{size} · {corpus.n_pretokens:,} pre-tokens, {len(corpus.pretokens):,} distinct"
-        )
+        if source is not None:
+            self.settings.add_recent_tokenizer(source.written)
+        names = [one.name for one in (tokenizer, corpus) if one is not None]
+        self.setWindowTitle(f"{' on '.join(names)} – bpe-viz")
+        said = [summary_of_tokenizer(tokenizer)] if tokenizer is not None else []
+        said += [summary_of_corpus(corpus)] if corpus is not None else []
+        self._summary.setText(" · ".join(said))
 
     @Slot()
     def _fit_look(self) -> None:

@@ -18,24 +18,45 @@ _MANY = 10
 
 def action_table(window: Window) -> list[ActionSpec]:
     """Return all actions of a window, in the order of the menus."""
-    return [*_file(window), *_go(window), *_edit(window), *_view(window), *_help(window)]
+    return [*_file(window), *_tokenizer(window), *_go(window), *_edit(window), *_view(window), *_help(window)]
 
 
 def _file(window: Window) -> list[ActionSpec]:
     workspace = window.workspace
 
-    def is_trained() -> bool:
-        return workspace.timeline is not None
+    def is_open() -> bool:
+        return workspace.merges is not None
+
+    def is_counted() -> bool:
+        return workspace.corpus is not None
 
     return [
         ActionSpec("open", "File", "Open text or table…", window.ask_files, ("Ctrl+O",)),
         ActionSpec("open-folder", "File", "Open folder…", window.ask_folder, ("Ctrl+Shift+O",)),
         ActionSpec("paste-corpus", "File", "Train on the text in the clipboard", window.paste_corpus, ("Ctrl+Shift+V",)),
         ActionSpec("example", "File", "Worked example", window.open_example),
-        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_trained),
-        ActionSpec("save-counts", "File", "Save word counts…", window.save_word_counts, is_enabled=is_trained),
-        ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_trained),
+        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_open),
+        ActionSpec("save-counts", "File", "Save word counts…", window.save_word_counts, is_enabled=is_counted),
+        ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_open),
         ActionSpec("quit", "File", "Quit", window.quit, ("Ctrl+Q",)),
+    ]  # fmt: skip
+
+
+def _tokenizer(window: Window) -> list[ActionSpec]:
+    workspace, opener = window.workspace, window.opener
+
+    def can_replay() -> bool:
+        return workspace.tokenizer is not None and workspace.why_no_replay is None
+
+    def is_replayed() -> bool:
+        return workspace.tokenizer is not None and workspace.corpus is not None
+
+    return [
+        ActionSpec("open-tokenizer", "Tokenizer", "Open tokenizer…", opener.ask_tokenizer, ("Ctrl+Shift+T",)),
+        ActionSpec("replay", "Tokenizer", "Replay its merges on a text…", opener.ask_replay_text, ("Ctrl+R",), is_enabled=can_replay),
+        ActionSpec("next-occurring", "Tokenizer", "Next merge that occurs in the text", lambda: workspace.step_to_occurring(True), (), ("N",), is_replayed),
+        ActionSpec("previous-occurring", "Tokenizer", "Previous merge that occurs in the text", lambda: workspace.step_to_occurring(False), (), ("Shift+N",), is_replayed),
+        ActionSpec("train-on-corpus", "Tokenizer", "Train a new tokenizer on the corpus", window.train_on_corpus, is_enabled=lambda: window.corpus_to_train_on is not None),
     ]  # fmt: skip
 
 
@@ -72,7 +93,7 @@ def _go(window: Window) -> list[ActionSpec]:
         ActionSpec("go-to", "Go", "Go to a merge…", lambda: window.docks.activate("timeline"), (), ("G",), lambda: workspace.last_position > 0),
         ActionSpec("next-line", "Go", "Next branch, or the main timeline", lambda: branches.show_next(workspace.position), ("Ctrl+B",), is_enabled=lambda: len(branches.lines) > 1),
         ActionSpec("breakpoint", "Go", "Breakpoint here", workspace.player.toggle_breakpoint, (), ("B",)),
-        ActionSpec("stop", "Go", "Stop training, or train on", train, ("Ctrl+.",)),
+        ActionSpec("stop", "Go", "Stop training or replaying, or go on", train, ("Ctrl+.",)),
     ]  # fmt: skip
 
 
@@ -98,7 +119,7 @@ def _edit(window: Window) -> list[ActionSpec]:
     return [
         ActionSpec("undo", "Edit", "Undo a branch", branches.undo, ("Ctrl+Z",), is_enabled=lambda: branches.undo_title is not None, title_now=lambda: named("Undo", branches.undo_title)),
         ActionSpec("redo", "Edit", "Redo a branch", branches.redo, ("Ctrl+Shift+Z",), is_enabled=lambda: branches.redo_title is not None, title_now=lambda: named("Redo", branches.redo_title)),
-        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None, title_now=branch_title),
+        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None and workspace.tokenizer is None, title_now=branch_title),
         ActionSpec("find", "Edit", "Find a token in the merge list", lambda: window.docks.activate("merge_list"), ("Ctrl+F",)),
         ActionSpec("encode-text", "Edit", "Type a text to encode", lambda: window.docks.activate("encode"), ("Ctrl+T",)),
         ActionSpec("filter-words", "Edit", "Filter the word splits", lambda: window.docks.activate("word_splits"), ("Ctrl+Shift+F",)),

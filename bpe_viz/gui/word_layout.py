@@ -83,9 +83,7 @@ class Marks:
     def __init__(self, frame: Frame, pointed_at: Selection | None, split: Sequence[int], first: int, end: int) -> None:
         self._split = split
         self._made = frame.made.token if frame.made else None
-        following = frame.next
-        taken = Pair(following.left, following.right) if following else None
-        self.next_starts = list(_taken(taken, split, first, end)) if taken else []
+        self.next_starts = [start for pair in frame.next_pairs for start in _taken(pair, split, first, end)]
         self._next = {place for start in self.next_starts for place in (start, start + 1)}
         self.pointed_at: set[int] = set()
         if pointed_at is not None and pointed_at.token is not None:

@@ -26,6 +26,7 @@ from bpe_viz.gui.word_layout import NOTE_SCALE, Marks, PlacedSymbol, RowLayout, 
 from bpe_viz.gui.workspace import Workspace
 
 COUNT_LEFT, LEAST_COUNT_WIDTH, COUNT_GAP = 12, 40, 16
+DIFFERS = "≠"
 SPARE_ROWS = 8
 """So many rows above and below the view are split as well, so that scrolling finds them ready."""
 
@@ -236,8 +237,16 @@ class WordRows(RowView):
         if layout.after:
             x = layout.places[-1].right + look.px(GAP)
             self._paint_note(painter, x, said_of_rest(layout.after), box)
+        if self._differs(corpus_row):
+            width = note_width(look, DIFFERS)
+            self._paint_note(painter, self.viewport().width() - width - look.px(8), DIFFERS, box)
         if row == self.current and self._symbol is not None and self.hasFocus():
             self._paint_ring(painter, self.symbol_box(row, self._symbol), "next", look.px(2))
+
+    def _differs(self, row: int) -> bool:
+        """Tell whether the tokenizer's own library splits a pre-token otherwise than its replayed list."""
+        timeline = self.workspace.timeline
+        return timeline is not None and timeline.differing is not None and row in timeline.differing
 
     def _paint_ground(self, painter: QPainter, row: int, box: QRect) -> None:
         pointed_at = self.workspace.pointed_at
@@ -405,7 +414,10 @@ class WordRows(RowView):
         text = visible(self._start_of(corpus_row), limit=LONGEST_IN_TOOLTIP)
         times = "once" if count == 1 else f"{count:,} times"
         size = "1 symbol" if len(split) == 1 else f"{len(split):,} symbols"
-        return f"{text}\noccurs {times}, split into {size}"
+        said = f"{text}\noccurs {times}, split into {size}"
+        if self._differs(corpus_row):
+            said += f"\n{DIFFERS} At the end of the list its own library splits it otherwise"
+        return said
 
     def tooltip_text(self, place: QPoint) -> str:
         """Return what a tooltip says at a point of the viewport."""

@@ -16,37 +16,42 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
-from bpe_viz.engine.corpus import Corpus
-from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.types import Frame, Options, Pair
 from bpe_viz.errors import BpeVizError, PairError, Stopped
+from bpe_viz.formats import formats
 from bpe_viz.formats.word_counts import save_word_counts
 from bpe_viz.gui.branches import Branches, Line, dropped_branches
+from bpe_viz.gui.fidelity import FidelityCheck
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.kernel_choice import KernelChoice
+from bpe_viz.gui.opened_tokenizer import OpenedTokenizer, TokenizerSource
 from bpe_viz.gui.opening import Change, Opening
 from bpe_viz.gui.playing import Player
+from bpe_viz.gui.replay import CountFor, Replay
 from bpe_viz.gui.row_listing import RowListing
-from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.shown import Shown
+from bpe_viz.gui.shown_state import ShownState
 from bpe_viz.gui.text_encoder import TextEncoder
 from bpe_viz.gui.training import Activity, CountCorpus, Training
 
 
-class Workspace(QObject):
+class Workspace(ShownState):
     """The state of one window. Made, used and closed in the GUI thread."""
 
     frame_changed = Signal(object)
     """Frame: another position is shown, or more of the same one."""
     corpus_changed = Signal(object)
-    """Corpus: another corpus or other options; the position is 0."""
+    """Corpus, or None with a tokenizer alone: something else is shown, or other options; the position is 0."""
     timeline_changed = Signal()
     """Another timeline is shown: of another corpus, or another branch of the same one."""
     frontier_changed = Signal(object)
     """int: training got further."""
-    selection_changed = Signal(object)
-    """Selection or None: something else is pointed at."""
     activity_changed = Signal(object)
     """Activity or None: long work started, got further, or ended."""
+    corpus_wanted = Signal()
+    """Somebody pressed a button that asks for a text to replay the tokenizer's merges on."""
+    pretokenizer_needed = Signal(object, object)
+    """(PretokenizerNeeded, call): a file does not say how text is cut; call takes the CountingOptions that do."""
     failed = Signal(object)
     """BpeVizError: something could not be done; all is as it was."""
     noticed = Signal(str)
@@ -57,20 +62,17 @@ class Workspace(QObject):
         self._training_lane = Lane("training", self)
         self._query_lane = Lane("query", self)
         self.kernels = KernelChoice(self)
-        self._training: Training | None = None
-        self.frame: Frame | None = None
-        self.selection: Selection | None = None
-        self._hovered: Selection | None = None
-        self._wanted = 0
         self._top = 20
         self._watched: tuple[int, ...] = ()
         self._stopped_by_user = False
         self._change: Change | None = None
         self.player = Player(self, self)
-        self.listing = RowListing(self._query_lane, lambda: self._training, lambda: self.shown_position, self)
+        self.listing = RowListing(self._query_lane, lambda: self._shown, lambda: self.shown_position, self)
         self.listing.failed.connect(self.failed)
-        self.encoder = TextEncoder(self._query_lane, lambda: self._training, self)
+        self.encoder = TextEncoder(self._query_lane, lambda: self._shown, self)
         self.encoder.failed.connect(self.failed)
+        self.fidelity = FidelityCheck(self.encoder, lambda: self.tokenizer_source, self)
+        self.timeline_changed.connect(self.fidelity.follow_source)
         self.branches = Branches(self._training_lane, self._query_lane, self.kernels, self)
         self.branches.line_wanted.connect(self._show_line)
         self.branches.not_made.connect(self._not_done)
@@ -79,50 +81,16 @@ class Workspace(QObject):
         self._opening = Opening(self._training_lane, self.kernels, self)
         self._opening.opened.connect(self._opened)
         self._opening.not_opened.connect(self._not_done)
+        self._opening.pretokenizer_needed.connect(self.pretokenizer_needed)
         self._opening.activity_changed.connect(self.activity_changed)
         self._opening.noticed.connect(self.noticed)
 
     # --- what it is ---
 
     @property
-    def corpus(self) -> Corpus | None:
-        """The corpus that is trained on."""
-        return self._training.corpus if self._training else None
-
-    @property
-    def options(self) -> Options:
-        """The options that the shown training was made with."""
-        return self._training.options if self._training else Options()
-
-    @property
     def wanted_options(self) -> Options:
         """The options of what is being opened, else of what is shown: what the next choice changes."""
         return self._opening.options or self.options
-
-    @property
-    def timeline(self) -> Timeline | None:
-        """The recorded training that is shown."""
-        return self._training.timeline if self._training else None
-
-    @property
-    def position(self) -> int:
-        """The cursor: the position asked for last, which is shown in a moment."""
-        return self._wanted
-
-    @property
-    def shown_position(self) -> int:
-        """The cursor, or as near to it as is trained."""
-        return min(self._wanted, self.frontier)
-
-    @property
-    def frontier(self) -> int:
-        """How many merges are trained."""
-        return self._training.timeline.frontier if self._training else 0
-
-    @property
-    def last_position(self) -> int:
-        """Where the timeline ends: the target, or where training ran out of pairs."""
-        return self._training.end if self._training else 0
 
     @property
     def is_training(self) -> bool:
@@ -137,6 +105,11 @@ class Workspace(QObject):
 
     # --- opening ---
 
+    def prepare(self) -> None:
+        """Get ready in the background what is needed later: compiled kernels, and the readers of tokenizer files."""
+        self.kernels.prepare()
+        self._query_lane.submit("prepare", lambda job: formats(), lambda _: None, self._quietly)
+
     def open(self, count: CountCorpus, options: Options, name: str) -> None:
         """Count a corpus and train on it; what is shown stays until that has succeeded.
 
@@ -144,6 +117,25 @@ class Workspace(QObject):
         """
         self._make_way()
         self._opening.open(count, options, name)
+
+    def open_tokenizer(self, source: TokenizerSource) -> None:
+        """Read a tokenizer file and step through its merge list; what is shown stays until that has succeeded."""
+        self._make_way()
+        self._opening.open_tokenizer(source)
+
+    def replay(self, count: CountFor, name: str, source: TokenizerSource | None = None) -> None:
+        """Make the merges of a tokenizer again on a corpus, in the order of its list.
+
+        count: does the counting, in the training lane; name: of the corpus, for people
+        source: of the tokenizer; None: the one that is shown
+        """
+        shown = self._shown
+        if source is not None:
+            self._make_way()
+            self._opening.open_replay(source, None, count, name)
+        elif isinstance(shown, OpenedTokenizer | Replay):
+            self._make_way()
+            self._opening.open_replay(shown.source, shown.tokenizer, count, name)
 
     def change_options(self, options: Options) -> None:
         """Train again with other options, on the same corpus, and say what changed.
@@ -162,18 +154,18 @@ class Workspace(QObject):
         self._training_lane.drop("branch")
         self._training_lane.stop("train")
 
-    def _opened(self, training: Training, change: Change | None) -> None:
+    def _opened(self, shown: Shown, change: Change | None) -> None:
         self._change = change
-        self._training = training
-        dropped = self.branches.start(training)
-        self._wanted = 0
+        self._shown = shown
+        dropped = self.branches.start(shown if isinstance(shown, Training) else None)
+        self._wanted = shown.opens_at
         self._watched = ()
         if change is None:
             self.player.forget_breakpoints()
         self._show_another()
-        self.corpus_changed.emit(training.corpus)
+        self.corpus_changed.emit(shown.corpus)
         self._after_showing_another()
-        for note in training.corpus.notes:
+        for note in _notes(shown):
             self.noticed.emit(note)
         if dropped and change is not None:
             self.noticed.emit(dropped_branches(dropped))
@@ -198,7 +190,7 @@ class Workspace(QObject):
     def _not_done(self, error: BpeVizError) -> None:
         """Go on with what is shown: another corpus or branch could not be had."""
         self._fail(error)
-        if self._training is None:
+        if self._shown is None:
             return
         if self._stopped_by_user:
             self._trained_until_stop()
@@ -216,6 +208,10 @@ class Workspace(QObject):
             opened = f"No pair can be merged by hand while {self._opening.name} is being opened."
             self.failed.emit(PairError(opened, "Wait for it, or press Stop."))
             return
+        if self.tokenizer is not None:
+            stands = f"The merge list of {self.tokenizer.name} stands as it is."
+            self.failed.emit(PairError(stands, "Train on a text to merge other pairs."))
+            return
         following = frame.next
         if following is not None and (following.left, following.right) == pair:
             self.jump(frame.position + 1)
@@ -225,11 +221,11 @@ class Workspace(QObject):
 
     def _show_line(self, line: Line, position: int) -> None:
         training = line.training
-        if training is self._training or training is None:
+        if training is self._shown or training is None:
             self.jump(position)
             return
         self._training_lane.stop("train")
-        self._training = training
+        self._shown = training
         self._show_another()
         self._wanted = min(position, self.last_position)
         self._after_showing_another()
@@ -242,20 +238,20 @@ class Workspace(QObject):
 
     def train_ahead(self, position: int | None = None) -> None:
         """Let training run to a position, None: to the target, in the background."""
-        training = self._training
-        if training is None or training.timeline.stop is not None:
+        shown = self._shown
+        if shown is None or shown.merges.stop is not None:
             self._trained_until_stop()
             return
         self._note_stopped(False)
-        until = training.trainer.target if position is None else position
+        until = shown.end if position is None else position
         started = time.monotonic()
 
         def report(fraction: float, text: str) -> None:
-            if until - training.timeline.frontier > 1:
+            if until - shown.merges.frontier > 1:
                 self.activity_changed.emit(Activity.since(started, fraction, text))
             self._follow_frontier()
 
-        work = partial(training.train, until, self.kernels)
+        work = partial(shown.train, until, self.kernels)
         self._training_lane.submit("train", work, self._trained_until_stop, self._training_failed, report)
 
     def stop_training(self) -> None:
@@ -277,7 +273,7 @@ class Workspace(QObject):
         self.activity_changed.emit(None)
         self._follow_frontier()
         if self._wanted > self.frontier:
-            if self._stopped_by_user or self._training is None or self._training.timeline.stop:
+            if self._stopped_by_user or self._shown is None or self._shown.merges.stop:
                 self.jump(self.frontier)
             else:
                 self.train_ahead(self._wanted)
@@ -320,7 +316,7 @@ class Workspace(QObject):
 
     def seek(self, position: int) -> None:
         """Show a position; beyond the frontier, train up to it first."""
-        if self._training is None:
+        if self._shown is None:
             return
         self._wanted = max(0, min(position, self.last_position))
         if self._wanted > self.frontier and not self._training_lane.is_busy("train"):
@@ -336,6 +332,15 @@ class Workspace(QObject):
     def step(self, merges: int = 1) -> None:
         """Go some merges on, or back when negative; playing pauses."""
         self.jump(self._wanted + merges)
+
+    def step_to_occurring(self, forward: bool) -> None:
+        """Go to the next entry that merges something in the corpus, or to the one before."""
+        timeline = self.timeline
+        if timeline is None:
+            return
+        occurs = np.flatnonzero(timeline.published.merged_count[: timeline.frontier]) + 1
+        there = occurs[occurs > self._wanted] if forward else occurs[occurs < self._wanted][::-1]
+        self.jump(int(there[0]) if len(there) else self.last_position if forward else 0)
 
     # --- frames ---
 
@@ -353,15 +358,15 @@ class Workspace(QObject):
             self._request_frame()
 
     def _request_frame(self) -> None:
-        training = self._training
-        if training is None:
+        shown = self._shown
+        if shown is None:
             return
         position = self.shown_position
         order_is_old, is_filtered = self.listing.is_old, self.listing.is_filtered
         # Unfiltered it is quick. Done first, it lets the frame be asked for with the rows then in view.
         if order_is_old and not is_filtered:
             self.listing.order()
-        work = partial(_frame, training, position, self._top, self._watched)
+        work = partial(_frame, shown, position, self._top, self._watched)
         self._query_lane.submit("frame", work, self._show_frame, self.failed.emit)
         if order_is_old and is_filtered:
             self.listing.order()
@@ -374,47 +379,29 @@ class Workspace(QObject):
 
     def request_counts(self, done: Callable[[NDArray[np.int64]], None]) -> None:
         """Ask for the counts of all pairs at the cursor, the highest first."""
-        training = self._training
-        if training is None:
+        shown = self._shown
+        if shown is None:
             return
         position = self.shown_position
 
         def work(job: Job) -> NDArray[np.int64]:
-            return training.answers.counts(position)
+            return shown.answers.counts(position)
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
-
-    # --- selection ---
-
-    def select(self, selection: Selection | None) -> None:
-        """Point at something until something else is selected."""
-        self.selection = selection
-        self.selection_changed.emit(self.pointed_at)
-
-    def hover(self, selection: Selection | None) -> None:
-        """Point at something while the mouse is over it."""
-        if selection != self._hovered:
-            self._hovered = selection
-            self.selection_changed.emit(self.pointed_at)
-
-    @property
-    def pointed_at(self) -> Selection | None:
-        """What is under the mouse, else what is selected."""
-        return self._hovered or self.selection
 
     # --- files and ends ---
 
     def save_tokenizer(self, path: Path) -> None:
         """Write the tokenizer as it is at the cursor of the shown timeline to a file."""
-        training, line = self._training, self.branches.shown
-        if training is None or line is None:
+        shown, line = self._shown, self.branches.shown
+        if shown is None:
             return
-        position, of = self.shown_position, f" of {line.name}" if line.number else ""
+        position, of = self.shown_position, f" of {line.name}" if line is not None and line.number else ""
 
         def done(notes: tuple[str, ...]) -> None:
             self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges{of}.", *notes)))
 
-        self._query_lane.submit("save", partial(training.save, position, path), done, self.failed.emit)
+        self._query_lane.submit("save", partial(shown.save, position, path), done, self.failed.emit)
 
     def save_word_counts(self, path: Path) -> None:
         """Write the pre-tokens of the corpus with their counts to a table."""
@@ -434,10 +421,17 @@ class Workspace(QObject):
     def close(self) -> None:
         """Stop both lanes and wait for them."""
         self.player.pause()
+        self.fidelity.close()
         self._training_lane.close()
         self._query_lane.close()
         self.kernels.close()
 
 
-def _frame(training: Training, position: int, top: int, rows: Sequence[int], job: Job) -> Frame:
-    return training.answers.frame(position, top, rows)
+def _frame(shown: Shown, position: int, top: int, rows: Sequence[int], job: Job) -> Frame:
+    return shown.answers.frame(position, top, rows)
+
+
+def _notes(shown: Shown) -> tuple[str, ...]:
+    """Return what is to be said of a corpus or a tokenizer that was just opened."""
+    corpus, tokenizer = shown.corpus, shown.tokenizer
+    return (() if tokenizer is None else tokenizer.notes) + (() if corpus is None else corpus.notes)

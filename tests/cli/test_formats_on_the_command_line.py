@@ -57,13 +57,18 @@ def test_every_command_takes_every_format(run, files):
 
 
 def test_verify_where_there_is_a_library(run, files):
-    pytest.importorskip("tiktoken")
+    libraries = {"gpt2": "tokenizers", "subword-nmt": "subword-nmt"} | dict.fromkeys(
+        ("rank-json", "tekken", "tiktoken"), "tiktoken"
+    )
+    for package in ("tiktoken", "tokenizers", "subword_nmt"):
+        pytest.importorskip(package)
     for name, (path, given) in files.items():
         ran = run("encode", path, "low lower<s>  ", *given, "--verify")
-        if name in ("rank-json", "tekken", "tiktoken"):
-            assert (ran.status, "tiktoken library gives the same ids" in ran.err) == (0, True), ran.err
+        if name in libraries:
+            assert (ran.status, f"{libraries[name]} library gives the same ids" in ran.err) == (0, True), ran.err
         else:
             assert ran.status == 2
+            assert "No library that can be asked reads minbpe" in ran.err
             assert "bpe-viz convert" in ran.err
 
 

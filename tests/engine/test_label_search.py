@@ -9,6 +9,7 @@ import pytest
 
 from bpe_viz.engine.corpus import worked_example
 from bpe_viz.engine.label_search import parse_wanted, symbols_holding
+from bpe_viz.engine.symbols import SymbolTable, symbolize
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import TrainingOptions
 
@@ -24,10 +25,10 @@ def test_hex_is_bytes_and_all_else_is_text(typed: str, wanted: bytes) -> None:
 def test_symbols_of_the_worked_example_are_found_in_order() -> None:
     trainer = Trainer(worked_example().pretokens, TrainingOptions(base="characters", merges=7))
     trainer.train_to(7)
-    published = trainer.timeline.published
+    symbols = trainer.timeline.symbols
 
     def found(wanted: bytes, first: int = 0) -> list[int]:
-        return symbols_holding(published, wanted, first, published.n_symbols).tolist()
+        return symbols_holding(symbols, wanted, first, len(symbols)).tolist()
 
     assert found(b"est") == [11, 15, 16]
     assert found(b"low", 10) == [13]
@@ -35,15 +36,12 @@ def test_symbols_of_the_worked_example_are_found_in_order() -> None:
 
 
 def test_search_agrees_with_a_plain_one_on_random_labels() -> None:
-    trainer = Trainer(worked_example().pretokens, TrainingOptions(base="characters", merges=7))
     rng = random.Random(1)
     labels = [bytes(rng.choices(b"ab", k=rng.randint(1, 9))) for _ in range(500)]
-    published = trainer.timeline.published._replace(
-        n_symbols=len(labels),
-        text=np.frombuffer(b"".join(labels), dtype=np.uint8),
-        text_start=np.cumsum([0, *map(len, labels)]),
-    )
+    text = np.frombuffer(b"".join(labels), dtype=np.uint8)
+    base = symbolize(worked_example().pretokens, TrainingOptions()).vocabulary
+    symbols = SymbolTable(base, text, np.cumsum([0, *map(len, labels)]), np.zeros(500, dtype=np.uint8), 500)
     for wanted in (b"a", b"ab", b"aabb", b"bbbbbbbbb", b"ababababab"):
         for first, end in ((0, 500), (13, 14), (100, 400), (500, 500)):
             plain = [symbol for symbol in range(first, end) if wanted in labels[symbol]]
-            assert symbols_holding(published, wanted, first, end).tolist() == plain
+            assert symbols_holding(symbols, wanted, first, end).tolist() == plain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import stat
 from pathlib import Path
 
@@ -75,6 +76,19 @@ def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizers, tmp_path):
         assert [token.content for token in theirs.tokens] == [token.content for token in ours.tokens]
         if one.holds_ids:
             assert theirs.ids == ours.ids
+
+
+@SAVING
+def test_a_tokenizer_is_sent_to_another_process_and_encodes_alike_there(one, tokenizers, tmp_path):
+    path = tmp_path / f"saved{one.suffixes[0]}"
+    tokenizer = saved_by(one, tokenizers, path)
+    given = None if one.holds_pretokenizer else CountingOptions(pattern=tokenizer.counting.pattern)
+    loaded = load_tokenizer(path, given)
+    sent = pickle.loads(pickle.dumps(loaded, protocol=5))
+    for position in (0, loaded.n_merges // 2, loaded.n_merges):
+        assert sent.at(position).encode(TEXT) == loaded.at(position).encode(TEXT)
+    ids = loaded.encode(TEXT).ids
+    assert sent.decode(ids) == loaded.decode(ids)
 
 
 @SAVING

@@ -79,3 +79,12 @@ def test_a_file_of_noise_reads_as_defaults(tmp_path: Path) -> None:
 def test_a_zoom_beyond_the_limits_is_bounded(settings: Settings) -> None:
     settings.zoom = 50.0
     assert settings.zoom == MOST_ZOOM
+
+
+def test_recent_tokenizers_are_files_and_names_newest_first(tmp_path: Path) -> None:
+    path = tmp_path / "settings.ini"
+    settings = Settings(path)
+    for written in ("/models/a.json", "tiktoken:gpt2", "/models/a.json"):
+        settings.add_recent_tokenizer(written)
+    settings.sync()
+    assert Settings(path).recent_tokenizers == ("/models/a.json", "tiktoken:gpt2")

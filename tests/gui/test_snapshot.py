@@ -15,9 +15,10 @@ from PySide6.QtGui import QImage
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options, TrainingOptions
 from bpe_viz.errors import BpeVizError
-from bpe_viz.gui.answers import Answers
+from bpe_viz.gui.answers import Answers, CountAnswers
 from bpe_viz.gui.panels import panels
 from bpe_viz.gui.snapshot import EXAMPLE, snapshot
+from tests.gui.opened import ranks, tokenizer_json
 
 
 @pytest.fixture
@@ -54,6 +55,27 @@ def test_a_branch_is_drawn_after_the_pair_that_was_merged_instead(tmp_path, qtbo
     assert following == step != chosen
 
 
+def test_a_tokenizer_alone_and_replayed_on_a_text(tmp_path, qtbot, text):
+    tokenizer = tokenizer_json(tmp_path)
+    alone, replayed = tmp_path / "alone.png", tmp_path / "replayed.png"
+    snapshot(str(tokenizer), alone, options=None, position=5, text="the cat", panel="merge_list")
+    snapshot(str(tokenizer), replayed, options=None, position=5, replay=str(text), panel="merge_list")
+    assert QImage(str(alone)) != QImage(str(replayed))
+
+
+def test_a_list_of_ranks_is_drawn_with_the_pretokenizer_that_was_given(tmp_path, qtbot):
+    path, out = ranks(tmp_path), tmp_path / "figure.png"
+    with pytest.raises(BpeVizError, match="--pretokenizer"):
+        snapshot(str(path), out, options=None)
+    snapshot(str(path), out, options=Options(CountingOptions("gpt2")))
+    assert out.exists()
+
+
+def test_only_the_merges_of_a_tokenizer_are_replayed(tmp_path, qtbot, text):
+    with pytest.raises(BpeVizError, match="is no tokenizer"):
+        snapshot(str(text), tmp_path / "x.png", options=None, replay=str(text))
+
+
 def test_pdf(tmp_path, qtbot, text):
     out = tmp_path / "figure.pdf"
     snapshot(str(text), out, options=Options(CountingOptions("whitespace"), TrainingOptions(merges=4)))
@@ -63,7 +85,7 @@ def test_pdf(tmp_path, qtbot, text):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"position": 8}, "There is no position 8: this training has the positions 0 to 7."),
+        ({"position": 8}, "There is no position 8: there are the positions 0 to 7."),
         ({"instead": "ne"}, "'ne' names no pair. Write both symbols in brackets, such as [n][e]."),
         ({"instead": "[lo][w]"}, "There is no symbol lo at position 1. Name others."),
         ({"instead": "[e][s]"}, "The pair e + s does not occur after merge 1."),
@@ -84,7 +106,7 @@ def test_what_cannot_be_drawn_is_said_and_nothing_is_written(tmp_path, qtbot, ch
 
 
 @pytest.mark.parametrize(
-    "where", [(Trainer, "__init__"), (Trainer, "train_to"), (Answers, "frame"), (Answers, "encode")]
+    "where", [(Trainer, "__init__"), (Trainer, "train_to"), (CountAnswers, "frame"), (Answers, "encode")]
 )
 def test_a_bug_in_a_lane_ends_it(tmp_path, qtbot, monkeypatch, where):
     def fail(*_, **__):
@@ -100,7 +122,7 @@ def test_an_error_in_a_slot_ends_it(tmp_path, qtbot, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("bpe_viz.gui.panels.narration.narrate", fail)
+    monkeypatch.setattr("bpe_viz.gui.training.narrate", fail)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         snapshot(EXAMPLE, tmp_path / "figure.png", options=None)
 

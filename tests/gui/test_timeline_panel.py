@@ -81,7 +81,7 @@ def test_a_workspace_without_corpus_offers_nothing(qtbot: QtBot, look: Look) -> 
     panel = shown(qtbot, workspace, look)
     for button in (panel.first, panel.back, panel.play, panel.on, panel.last):
         assert not button.isEnabled()
-        assert button.toolTip() == "Nothing is trained yet"
+        assert button.toolTip() == "Nothing is open yet"
     panel.scrubber.grab()
     click(qtbot, panel, QPoint(100, 20))
     workspace.close()

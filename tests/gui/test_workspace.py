@@ -42,8 +42,8 @@ def test_a_late_encoding_by_the_training_before_is_not_shown(qtbot, workspace, m
     encode, is_open = Answers.encode, threading.Event()
     first = workspace.timeline
 
-    def late(answers, text):
-        encoded = encode(answers, text)
+    def late(answers, text, special_text):
+        encoded = encode(answers, text, special_text)
         if encoded.tokenizer.base is first.base:
             is_open.wait(10)
         return encoded

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.tokenizer import Decoding
@@ -16,9 +16,12 @@ from bpe_viz.engine.types import Frame
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.decode_page import DecodePage
 from bpe_viz.gui.exact_text_edit import MOST_CHARACTERS, too_long
+from bpe_viz.gui.fidelity_badge import FidelityBadge
+from bpe_viz.gui.glyphs import drawable_text
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.special_text_button import SpecialTextButton
 from bpe_viz.gui.token_colours import COLOUR_TITLES, ColourBy, colour_tokens, made_last, scale_note
 from bpe_viz.gui.token_curve import TokenCurve
 from bpe_viz.gui.token_editor import TokenEditor
@@ -55,8 +58,12 @@ class EncodePanel(Panel):
         self.split_label = QLabel()
         self.split_label.setProperty("role", "dim")
         self.add_to_heading(self.split_label, after_stretch=False)
+        self.badge = FidelityBadge(self.workspace.fidelity, self.look)
+        self.add_to_heading(self.badge, after_stretch=False)
         self.totals_label = TotalsLabel(self.look)
         self.add_to_heading(self.totals_label)
+        self.special_button = SpecialTextButton(self.workspace)
+        self.add_to_heading(self.special_button)
         self.colour_button = QToolButton()
         self.colour_button.setProperty("role", "flat")
         self.colour_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -82,8 +89,17 @@ class EncodePanel(Panel):
         return menu
 
     def _fill_body(self) -> None:
+        self.refusal = QLabel()
+        self.refusal.setTextFormat(Qt.TextFormat.PlainText)
+        self.refusal.setWordWrap(True)
+        self.refusal.hide()
         page = QWidget()
-        row = QHBoxLayout(page)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.refusal)
+        row = QHBoxLayout()
+        column.addLayout(row, 1)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.editor, 1)
@@ -98,6 +114,7 @@ class EncodePanel(Panel):
     def _connect(self) -> None:
         workspace, editor = self.workspace, self.editor
         workspace.encoder.encoding_changed.connect(self._show_encoding)
+        workspace.encoder.refused.connect(self._show_tokens)
         workspace.frame_changed.connect(self._show_frame)
         workspace.encoder.text_set.connect(self._show_text)
         workspace.selection_changed.connect(self._show_selection)
@@ -112,6 +129,7 @@ class EncodePanel(Panel):
         self.decode_page.figures_changed.connect(self._show_figures)
         self.decode_page.text_wanted.connect(self._encode_decoded)
         self.look.changed.connect(self._show_tokens)
+        self.badge.place_wanted.connect(self._go_to)
 
     # --- what others may call ---
 
@@ -126,6 +144,8 @@ class EncodePanel(Panel):
         self.decode_button.setChecked(shown)
         self.pages.setCurrentIndex(1 if shown else 0)
         self.colour_button.setVisible(not shown)
+        self.special_button.allow(not shown)
+        self.badge.allow(not shown)
         self._fit_split_label()
         self._show_figures()
         self.setFocusProxy(self.decode_page if shown else self.editor)
@@ -172,13 +192,16 @@ class EncodePanel(Panel):
     @Slot(object)
     def _show_frame(self, frame: Frame) -> None:
         self.curve.show_position(frame.position)
+        self.badge.show_position(frame.position == self.workspace.last_position)
         self._show_tokens()
 
     @Slot()
     def _show_tokens(self) -> None:
+        self._show_refusal()
         encoded, frame = self.workspace.encoder.encoded, self.workspace.frame
         if encoded is None or frame is None:
             self.editor.show_spans(None, _NOTHING, _NOTHING.astype(bool))
+            self.curve.clear()
             self._figures = []
             self._show_figures()
             self.split_label.setText("")
@@ -186,7 +209,7 @@ class EncodePanel(Panel):
         spans = token_spans(encoded, frame.position, self.editor.text)
         self.editor.show_spans(spans, colour_tokens(spans, self._colour_by), made_last(spans))
         self._show_selection()
-        self.split_label.setText(f"as split after merge {spans.position:,}" if spans.position else "before any merge")
+        self.split_label.setText(_split_note(spans))
         self.colour_button.setText(f"by {COLOUR_TITLES[self._colour_by].split()[0]}")
         self.colour_button.setAccessibleName(f"Colour by {COLOUR_TITLES[self._colour_by]}")
         self.colour_button.setToolTip(scale_note(spans, self._colour_by))
@@ -194,6 +217,17 @@ class EncodePanel(Panel):
         self._show_figures()
         said = BETWEEN.join(figure.text for figure in self._figures)
         self.editor.setAccessibleDescription(f"{said}, {self.split_label.text()}")
+
+    def _show_refusal(self) -> None:
+        """Say why the text is not encoded, above it."""
+        refusal = self.workspace.encoder.refusal
+        self.refusal.setVisible(refusal is not None)
+        self.refusal.setText("" if refusal is None else drawable_text(str(refusal), self.look.ui_metrics()))
+        look = self.look
+        ground, ink = look.colour("error_soft").name(), look.colour("error").name()
+        self.refusal.setStyleSheet(
+            f"QLabel {{ background: {ground}; color: {ink}; padding: {look.px(4)}px {look.px(12)}px; }}"
+        )
 
     @Slot()
     def _show_figures(self) -> None:
@@ -231,6 +265,13 @@ class EncodePanel(Panel):
         self.workspace.encoder.set_text(text)
         self.show_decode_page(False)
 
+    @Slot(object)
+    def _go_to(self, place: int) -> None:
+        """Show the tokens as they are at the end, and put the caret where one is to be looked at."""
+        self.workspace.jump(self.workspace.last_position)
+        self.editor.select(place, min(place + 1, len(self.editor.text)))
+        self.editor.setFocus()
+
     @Slot(QAction)
     def _choose_colours(self, action: QAction) -> None:
         self.colour_by(action.data())
@@ -253,6 +294,16 @@ class EncodePanel(Panel):
     def _fit_split_label(self) -> None:
         has_room = self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE)
         self.split_label.setVisible(has_room and not self.decode_button.isChecked())
+
+
+def _split_note(spans: TokenSpans) -> str:
+    """Say which merges the text is split by."""
+    tokenizer = spans.encoded.tokenizer
+    if tokenizer.kind != "BPE":
+        return f"not BPE: {tokenizer.kind}, no merges to step"
+    if tokenizer.n_merges == 0:
+        return "no merges to step"
+    return f"as split after merge {spans.position:,}" if spans.position else "before any merge"
 
 
 def _symbols(spans: TokenSpans) -> NDArray[np.int64]:

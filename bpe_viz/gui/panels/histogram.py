@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QMenu, QSizePolicy, QSt
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.bars_view import DEFAULT_TOP, BarsView
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.no_corpus_page import NoCorpusPage
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.workspace import Workspace
@@ -47,8 +48,11 @@ class HistogramPanel(Panel):
         self._view: View = "bars"
         self._views = QStackedWidget()
         self._views.addWidget(self.bars)
+        self.no_corpus = NoCorpusPage(workspace, look, "pair counts")
+        self._views.addWidget(self.no_corpus)
         self.set_body(self._views)
         self._views.setFocusProxy(self.bars)
+        self._switch = QWidget()
         self._tabs = self._make_tabs()
         self.how_many = self._make_how_many()
         self._asked_at: float | None = None
@@ -59,6 +63,7 @@ class HistogramPanel(Panel):
         self._plot_timer.timeout.connect(self._ask_for_counts)
         look.changed.connect(self._fit_heading)
         self._fit_heading()
+        workspace.corpus_changed.connect(self._show_corpus)
         workspace.frame_changed.connect(self.show_frame)
         if workspace.frame is not None:
             self.show_frame(workspace.frame)
@@ -72,15 +77,25 @@ class HistogramPanel(Panel):
         """Show the bars or one of the plots."""
         self._view = view
         self._tabs[view].setChecked(True)
-        shown: QWidget = self.bars if view == "bars" else self._plot(view)
+        self._show_page()
+        self._plot_later()
+
+    def _show_page(self) -> None:
+        is_empty = self.no_corpus.is_wanted
+        shown = self.no_corpus if is_empty else self.figure()
         self._views.setCurrentWidget(shown)
         self._views.setFocusProxy(shown)
-        self.how_many.setVisible(view == "bars")
-        self._plot_later()
+        self._switch.setVisible(not is_empty)
+        self.how_many.setVisible(self._view == "bars" and not is_empty)
 
     def figure(self) -> QWidget:
         """Return the view that is shown."""
         return self.bars if self._view == "bars" else self._plot(self._view)
+
+    @Slot(object)
+    def _show_corpus(self, _: object) -> None:
+        self.no_corpus.follow()
+        self._show_page()
 
     @Slot(object)
     def show_frame(self, frame: Frame) -> None:
@@ -91,8 +106,7 @@ class HistogramPanel(Panel):
 
     def _make_tabs(self) -> dict[View, ShrinkingButton]:
         group = QButtonGroup(self)
-        switch = QWidget()
-        row = QHBoxLayout(switch)
+        row = QHBoxLayout(self._switch)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         tabs: dict[View, ShrinkingButton] = {}
@@ -108,7 +122,7 @@ class HistogramPanel(Panel):
             row.addWidget(tab)
             tabs[view] = tab
         tabs["bars"].setChecked(True)
-        self.add_to_heading(switch, after_stretch=False)
+        self.add_to_heading(self._switch, after_stretch=False)
         return tabs
 
     def _make_how_many(self) -> _HowMany:
@@ -167,7 +181,7 @@ class HistogramPanel(Panel):
     # --- the plots follow the frame, but not every one of them ---
 
     def _plot_later(self) -> None:
-        self._is_plot_old = self._view != "bars"
+        self._is_plot_old = self._view != "bars" and not self.no_corpus.is_wanted
         if self._is_plot_old and not self._plot_timer.isActive():
             self._plot_timer.start()
 

@@ -117,8 +117,8 @@ class MergeListPanel(Panel):
         self._hits = []
         self._hit, self._is_hit_selected = None, False
         self.rows_view.show_hit(None)
-        timeline = self.workspace.timeline
-        self._searched = len(timeline.base) if timeline else 0
+        merges = self.workspace.merges
+        self._searched = len(merges.base) if merges else 0
         self._search_timer.stop()
         self._search_on()
         self._show_found()
@@ -126,22 +126,22 @@ class MergeListPanel(Panel):
     @Slot()
     def _search_on(self) -> None:
         """Search the labels that were not searched yet; more of them come while training runs ahead."""
-        timeline = self.workspace.timeline
-        if self._wanted and timeline is not None and self._searched < timeline.published.n_symbols:
+        merges = self.workspace.merges
+        if self._wanted and merges is not None and self._searched < len(merges.base) + merges.frontier:
             self._search_timer.start()
 
     @Slot()
     def _search_slice(self) -> None:
-        timeline = self.workspace.timeline
-        published = timeline.published if timeline else None
-        if timeline is None or published is None or self._searched >= published.n_symbols:
+        merges = self.workspace.merges
+        known = len(merges.base) + merges.frontier if merges else 0
+        if merges is None or self._searched >= known:
             self._search_timer.stop()
             self._show_found()
             return
-        end = min(self._searched + SYMBOLS_A_SLICE, published.n_symbols)
-        found = symbols_holding(published, self._wanted, self._searched, end)
+        end = min(self._searched + SYMBOLS_A_SLICE, known)
+        found = symbols_holding(merges.symbols, self._wanted, self._searched, end)
         self._searched = end
-        self._hits += (found - len(timeline.base)).tolist()
+        self._hits += (found - len(merges.base)).tolist()
         if self._hit is None and self._hits:
             self._hit = 0
             self.rows_view.show_hit(self._hits[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Slot
 
-from bpe_viz.engine.narration import Words, narrate
+from bpe_viz.engine.narration import Words
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.panel import Panel, PanelSpec
@@ -39,7 +39,8 @@ class NarrationPanel(Panel):
     def show_frame(self, frame: Frame) -> None:
         """Say what this frame is."""
         self._has_stepped = self._has_stepped or frame.position > 0
-        pieces = narrate(frame, self.workspace.options.training)
+        shown = self.workspace.shown
+        pieces = () if shown is None else shown.narrate(frame)
         is_hint_due = not self._has_stepped and frame.next is not None
         self.view.show_sentence((*pieces, HINT) if is_hint_due else pieces, frame.symbols)
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from bpe_viz.engine.narration import why_no_next
 from bpe_viz.gui.activity_row import MILLISECONDS_UNTIL_SHOWN, ActivityRow
 from bpe_viz.gui.go_to_popup import GoToPopup
 from bpe_viz.gui.look import Look
@@ -170,16 +169,18 @@ class TimelinePanel(Panel):
             f'<span style="color:{dim}"> of {last:,}</span>'
         )
         self.count.setAccessibleName(f"{self.text} merges")
-        no_corpus = "Nothing is trained yet" if workspace.timeline is None else None
-        at_start = no_corpus or ("This is the start: no merge has been made" if position == 0 else None)
-        at_end = no_corpus or (self._why_at_end() if position >= last else None)
+        nothing = "Nothing is open yet" if workspace.merges is None else None
+        if nothing is None and last == 0:
+            nothing = self._why_at_end()
+        at_start = nothing or ("This is the start: no merge has been made" if position == 0 else None)
+        at_end = nothing or (self._why_at_end() if position >= last else None)
         self.first.explain("First position", "Home", at_start)
         self.back.explain("One merge back", "Left", at_start)
         self.on.explain("Next merge", "Right", at_end)
         self.last.explain("Last position", "End", at_end)
         self.play.set_sign("pause" if workspace.player.is_playing else "play")
         playing = "Pause" if workspace.player.is_playing else "Play from the start" if at_end else "Play"
-        self.play.explain(playing, "Space", no_corpus or (None if last else at_end))
+        self.play.explain(playing, "Space", nothing or (None if last else at_end))
         self.go_to.setEnabled(last > 0)
         self._follow_stop()
 
@@ -190,14 +191,14 @@ class TimelinePanel(Panel):
         self._follow_stop()
 
     def _why_at_end(self) -> str:
-        frame = self.workspace.frame
-        why = None if frame is None else why_no_next(frame, self.workspace.options.training)
-        return why or "This is the end of the training."
+        frame, shown = self.workspace.frame, self.workspace.shown
+        why = None if frame is None or shown is None else shown.why_no_next(frame)
+        return why or "This is the end."
 
     @property
     def _is_stopped(self) -> bool:
         workspace = self.workspace
-        is_short = workspace.timeline is not None and workspace.frontier < workspace.last_position
+        is_short = workspace.merges is not None and workspace.frontier < workspace.last_position
         return is_short and not workspace.is_training
 
     def _follow_stop(self) -> None:

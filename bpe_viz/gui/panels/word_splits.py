@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from bpe_viz.engine.row_order import SortBy, parse_filter
 from bpe_viz.engine.types import Frame
+from bpe_viz.engine.visible import visible
 from bpe_viz.errors import OptionError
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
+from bpe_viz.gui.no_corpus_page import NoCorpusPage
 from bpe_viz.gui.panel import Panel, PanelSpec
 from bpe_viz.gui.row_listing import Rows
 from bpe_viz.gui.shrinking_button import ShrinkingButton
-from bpe_viz.gui.word_rows import WordRows
+from bpe_viz.gui.word_rows import DIFFERS, WordRows
 from bpe_viz.gui.workspace import Workspace
 
 TITLE = "Word splits"
@@ -34,6 +36,7 @@ est        this text
 [est]      this symbol, as split now
 [w][est]   this pair of symbols, side by side"""
 
+LONGEST_EXAMPLE = 24
 ALL_ONE = "Every pre-token is one symbol: nothing is left to merge."
 
 
@@ -53,6 +56,7 @@ class WordSplitsPanel(Panel):
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._note.hide()
         self._fit_note()
+        self.no_corpus = NoCorpusPage(workspace, look, "word splits")
         self._filter_timer = QTimer(self)
         self._filter_timer.setSingleShot(True)
         self._filter_timer.setInterval(FILTER_DELAY)
@@ -61,6 +65,7 @@ class WordSplitsPanel(Panel):
         self._fill_body()
         workspace.listing.rows_changed.connect(self._show_count)
         workspace.frame_changed.connect(self._show_note)
+        workspace.corpus_changed.connect(self._show_corpus)
         self.sort_by("changed")
 
     def _fill_heading(self) -> None:
@@ -95,7 +100,10 @@ class WordSplitsPanel(Panel):
         column.addWidget(self.rows_view, 1)
         column.addWidget(self._note)
         body.setFocusProxy(self.rows_view)
-        self.set_body(body)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(body)
+        self._pages.addWidget(self.no_corpus)
+        self.set_body(self._pages)
 
     # --- read by tests and by whoever exports ---
 
@@ -143,14 +151,33 @@ class WordSplitsPanel(Panel):
         self.workspace.listing.list_rows(typed_filter=typed)
 
     @Slot(object)
+    def _show_corpus(self, _: object) -> None:
+        self.no_corpus.follow()
+        is_empty = self.no_corpus.is_wanted
+        self._pages.setCurrentIndex(1 if is_empty else 0)
+        for widget in (self.filtered_count, self.sort_button, self.filter_field):
+            widget.setVisible(not is_empty)
+
+    @Slot(object)
     def _show_count(self, rows: Rows) -> None:
         is_filtered = bool(self.rows_view.filter_text)
         self.filtered_count.setText(f"{len(rows.order):,} of {rows.total:,}" if is_filtered else "")
 
     @Slot(object)
     def _show_note(self, frame: Frame) -> None:
-        corpus = self.workspace.corpus
-        self._note.setVisible(frame.pairs == 0 and corpus is not None and len(corpus.pretokens) > 0)
+        corpus, timeline = self.workspace.corpus, self.workspace.timeline
+        if corpus is None or timeline is None:
+            return
+        differing = timeline.differing
+        if differing:
+            example = visible(corpus.pretokens.content(min(differing)), limit=LONGEST_EXAMPLE)
+            self._note.setText(
+                f"{DIFFERS} In {len(differing):,} of {len(corpus.pretokens):,} pre-tokens, such as {example}, the list "
+                "made step by step ends in another split than its own library gives, which merges lowest rank first."
+            )
+        else:
+            self._note.setText(ALL_ONE)
+        self._note.setVisible(bool(differing) or (frame.pairs == 0 and len(corpus.pretokens) > 0))
 
     @Slot()
     def _fit_look(self) -> None:

@@ -1,0 +1,97 @@
+"""Run a function in a process of its own, which can be stopped at any moment.
+
+What runs in a thread and is plain Python, or a library that keeps Python's lock, stops the window from painting for as
+long as it takes; in another process it does not. Arguments and answer are sent as pickles.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
+from bpe_viz.errors import BpeVizError, Stopped
+
+SECONDS_TO_START = 0.6
+_SECONDS_A_LOOK = 0.03
+_MOST_SHOWN = 0.97
+_READ, _REFUSED, _FAILED = "read", "refused", "failed"
+
+_Answer = TypeVar("_Answer")
+
+
+def run_apart(
+    function: Callable[..., _Answer],
+    arguments: Sequence[Any],
+    doing: str,
+    expected: float,
+    progress: Progress = no_progress,
+    should_stop: StopRequested = never_stop,
+) -> _Answer:
+    """Return what a function of a module returns, called in another process.
+
+    doing: in plain words, for progress, which is shown against `expected` seconds
+    Raises the BpeVizError that the function raises; Stopped when should_stop() says so; RuntimeError for a bug.
+    """
+    command = [sys.executable, "-c", "from bpe_viz.engine.apart import serve; serve()"]
+    question = pickle.dumps((function, tuple(arguments)), protocol=5)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()) as process:
+        answer = _wait(process, question, doing, SECONDS_TO_START + expected, progress, should_stop)
+    if not answer:
+        raise RuntimeError(f"the process for {doing!r} ended with status {process.returncode} and no answer")
+    kind, value = pickle.loads(answer)  # written by our own process
+    if kind == _REFUSED:
+        raise value
+    if kind == _FAILED:
+        raise RuntimeError(value)
+    return value  # type: ignore[no-any-return]  # what the function returned
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment, with the folders it imports from: it may run from a checkout."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    question: bytes,
+    doing: str,
+    expected: float,
+    progress: Progress,
+    should_stop: StopRequested,
+) -> bytes:
+    started = time.monotonic()
+    asked: bytes | None = question
+    while True:
+        try:
+            return process.communicate(asked, timeout=_SECONDS_A_LOOK)[0]
+        except subprocess.TimeoutExpired:
+            asked = None  # it may be given once only
+            progress(min(_MOST_SHOWN, (time.monotonic() - started) / expected), doing)
+        if should_stop():
+            process.kill()
+            raise Stopped
+
+
+def serve() -> None:
+    """Read the question from standard input, and write the answer to standard output: the other process."""
+    gc.disable()  # nothing here lives long, and looking for rings would take a third of the time
+    answers = os.dup(1)
+    os.dup2(2, 1)  # what a library prints is no part of the answer
+    function, arguments = pickle.load(sys.stdin.buffer)  # written by our own process
+    answer: tuple[str, Any]
+    try:
+        answer = (_READ, function(*arguments))
+    except BpeVizError as error:
+        answer = (_REFUSED, error)
+    except Exception:  # noqa: BLE001  # a bug is told in the process that shows it
+        answer = (_FAILED, traceback.format_exc())
+    with os.fdopen(answers, "wb") as output:
+        pickle.dump(answer, output, protocol=5)

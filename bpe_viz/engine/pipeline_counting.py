@@ -1,0 +1,92 @@
+"""Count a text as a tokenizer's pipeline cuts it, where that is more than CountingOptions can say.
+
+The steps of a file look at a text as a whole: what stands first may get a space before it, and steps may look far back.
+So every document goes through them in one piece.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.documents import ReadingLog, find_sources, read_source
+from bpe_viz.engine.pipeline import Pipeline, Stretch
+from bpe_viz.engine.pretoken_counts import PretokenCounts
+from bpe_viz.engine.text_counting import excerpt_of
+from bpe_viz.engine.types import CountingOptions
+from bpe_viz.errors import CorpusError
+
+MOST_CHARACTERS = 8_000_000
+"""Of one document: the library takes about 100 bytes for each character."""
+
+
+def count_prepared(
+    pipeline: Pipeline, counting: CountingOptions, name: str, paths: Sequence[Path], text: str | None = None
+) -> Corpus:
+    """Count the pre-tokens of files and folders, or of a text.
+
+    counting: what the corpus is said to be counted with
+    Raises CorpusError for what cannot be read, is empty or too long; FormatError for what the pipeline refuses.
+    """
+    counts: Counter[bytes] = Counter()
+    notes: list[str] = []
+    n_bytes = n_characters = dropped = 0
+    beginning = ""
+    for document in _documents(paths, notes) if text is None else (text,):
+        if len(document) > MOST_CHARACTERS:
+            raise CorpusError(
+                f"{name} holds a document of {len(document):,} characters. The tokenizer's steps look at a document as "
+                f"a whole, and its library takes {MOST_CHARACTERS:,} at the most.",
+                "Choose a shorter text, or cut it into files.",
+            )
+        prepared = pipeline.prepare(document, "allow", around=False)
+        for part in prepared.parts:
+            if isinstance(part, Stretch):
+                counts.update(part.pretokens)
+        dropped += prepared.dropped
+        n_bytes += len(document.encode(errors="replace"))
+        n_characters += len(document)
+        beginning = beginning or document
+    counts.pop(b"", None)
+    if not counts:
+        raise CorpusError(f"{name} holds no pre-token.", "Give a text with something in it.")
+    if dropped:
+        notes.append(f"The tokenizer's steps drop {dropped:,} of {n_characters:,} characters.")
+    return Corpus(
+        name=name,
+        sources=tuple(map(str, paths)),
+        counting=counting,
+        is_table=False,
+        pretokens=_laid_end_to_end(counts),
+        n_bytes=n_bytes,
+        n_characters=n_characters,
+        n_pretokens=counts.total(),
+        notes=tuple(notes),
+        excerpt=excerpt_of(beginning),
+    )
+
+
+def _documents(paths: Sequence[Path], notes: list[str]) -> Iterator[str]:
+    sources, found = find_sources(paths)
+    notes += found
+    for source in sources:
+        log = ReadingLog()
+        parts: list[str] = []
+        for piece in read_source(source, log):
+            parts.append(piece.text)
+            if piece.ends_document:
+                yield "".join(parts)
+                parts = []
+        if parts:
+            yield "".join(parts)
+        notes += log.notes
+
+
+def _laid_end_to_end(counts: Counter[bytes]) -> PretokenCounts:
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, counts), np.int64, len(counts)), out=offsets[1:])
+    return PretokenCounts(b"".join(counts), offsets, np.fromiter(counts.values(), np.int64, len(counts)))

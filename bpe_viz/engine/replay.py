@@ -1,0 +1,487 @@
+"""Replay: the merges of a tokenizer, made again in the order of its list on a corpus that it may not come from.
+
+Every entry merges its pairs wherever they stand, from left to right, once; a pair that arises after its entry has been
+is left alone. That is what the list says step by step. The tokenizer's own library encodes otherwise, lowest rank first
+in each pre-token, and where the two end in different splits the pre-token is named. An entry whose pairs do not occur
+counts 0 and changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe_viz.engine import kernels_cells, kernels_order, kernels_replay, kernels_tournament
+from bpe_viz.engine.arrays import longer, zeros
+from bpe_viz.engine.boundaries import LONG, STANDS, LongSplit, pair_table, tokens_between
+from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.kernels_order import NO_SLOT, Order
+from bpe_viz.engine.kernels_replay import ReplayState
+from bpe_viz.engine.merge_list import ListedMerges
+from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
+from bpe_viz.engine.timeline import Published, Reader, Timeline
+from bpe_viz.engine.types import (
+    Departure,
+    Merge,
+    Pair,
+    PairCount,
+    Progress,
+    StopReason,
+    StopRequested,
+    TrainingOptions,
+    never_stop,
+    no_progress,
+)
+from bpe_viz.errors import Stopped
+
+if TYPE_CHECKING:
+    from bpe_viz.engine.pretoken_counts import PretokenCounts
+    from bpe_viz.engine.tokenizer import Tokenizer
+
+_SLICE_SECONDS = 0.02
+_FIRST_BUDGET = 20_000
+_CELLS_A_LOOK = 1 << 16
+_ROWS_A_LOOK = 1 << 12
+
+
+class ReplayedTimeline(Timeline):
+    """The entries of a tokenizer's list, with what each did to the counts of a corpus."""
+
+    def __init__(
+        self,
+        pretokens: PretokenCounts,
+        tokenizer: Tokenizer,
+        options: TrainingOptions,
+        published: Published,
+        first_counts: NDArray[np.int64],
+        cells: _Cells,
+    ) -> None:
+        super().__init__(pretokens, options, tokenizer.base, published, first_counts)
+        self.first_tokens = cells.n_tokens
+        self.listed = ListedMerges(tokenizer)
+        self.joins = self.listed.joins
+        self.differing = None  # until all is replayed
+        self._cells = cells
+        self._rank_of = np.empty(0, dtype=np.int32)
+        self._leading = np.empty(0, dtype=np.int32)
+        self._leading_count = np.empty(0, dtype=np.int64)
+
+    def publish_leaders(
+        self, rank_of: NDArray[np.int32], leading: NDArray[np.int32], leading_count: NDArray[np.int64]
+    ) -> None:
+        """Replace what is known of the pairs that were counted most; to be called before publish."""
+        self._rank_of, self._leading, self._leading_count = rank_of, leading, leading_count
+
+    @property
+    def symbols(self) -> SymbolTable:
+        """The table of the tokenizer's symbols."""
+        return self.listed.symbols
+
+    def symbols_of(self, published: Published) -> SymbolTable:
+        """The same table: the whole list is known from the start."""
+        return self.listed.symbols
+
+    def merge_in(self, published: Published, rank: int) -> Merge:
+        """Return an entry with what it did."""
+        listed = self.listed.merge(rank)
+        if rank >= published.frontier:
+            return listed
+        made = int(self._cells.makes[rank])
+        return Merge(
+            rank,
+            listed.left,
+            listed.right,
+            made,
+            int(published.merged_count[rank]),
+            int(published.replacements[rank]),
+            1,
+        )
+
+    def rank_of(self, pair: Pair) -> int | None:
+        """Return the entry that merges a pair."""
+        return self.listed.rank_of(pair)
+
+    def id_of(self, symbol: int) -> int:
+        """Return the token id of a symbol."""
+        return self.listed.id_of(symbol)
+
+    def expected(self, rank: int) -> Departure | None:
+        """Return what training on this corpus would have merged instead; None where it would have done the same.
+
+        A list departs where another pair is counted more often than those that the entry merges.
+        """
+        published = self.published
+        if rank >= published.frontier or not self.departs()[rank]:
+            return None
+        slot = int(self._leading[rank])
+        left, right = int(published.left[slot]), int(published.right[slot])
+        count = int(self._leading_count[rank])
+        return Departure(rank, Merge(rank, left, right, len(self.base) + rank, count, 0, 1))
+
+    def departs(self) -> NDArray[np.bool_]:
+        """Return (frontier,) bool: where training on this corpus would have merged something else."""
+        published = self.published
+        n = published.frontier
+        leading, count = self._leading[:n], self._leading_count[:n]
+        is_other = self._rank_of[leading] != np.arange(n)
+        return (leading != NO_SLOT) & is_other & (count > published.merged_count[:n])  # type: ignore[no-any-return]  # bool
+
+    def taken_by(self, rank: int) -> NDArray[np.bool_]:
+        """Return (slots,) bool: the pairs that an entry merges."""
+        return self._rank_of == rank  # type: ignore[no-any-return]  # an array
+
+    def split(self, row: int, position: int) -> Sequence[int]:
+        """Return the symbols of a pre-token after the first entries, made in the order of the list."""
+        symbols = self._cells.split(row, position)
+        return tuple(symbols.tolist()) if len(symbols) <= LONG else LongSplit(symbols)
+
+    def reader(self, kernel_set: Kernels) -> Reader:
+        """Return a reader of its own."""
+        return ReplayReader(self, kernel_set)
+
+
+class ReplayReader(Reader):
+    """Reads a replay at any position."""
+
+    timeline: ReplayedTimeline
+
+    def split(self, row: int) -> Sequence[int]:
+        """Return the symbols of one pre-token at the cursor."""
+        return self.timeline.split(row, self.position)
+
+    def _next(self, best: list[PairCount]) -> tuple[Merge | None, StopReason | None]:
+        if self.position >= self.timeline.listed.frontier:
+            return None, "end of list"
+        return self.timeline.merge_in(self._seen, self.position), None
+
+    def _taken_by(self, merge: Merge | None) -> tuple[Pair, ...]:
+        if merge is None:
+            return ()
+        slots = np.flatnonzero(self.timeline.taken_by(merge.rank)[: self._n_pairs])
+        slots = slots[self._count[slots] > 0]
+        return tuple(map(Pair, self._seen.left[slots].tolist(), self._seen.right[slots].tolist()))
+
+
+class _Cells:
+    """The distinct pre-tokens in base symbols, end to end with an empty cell between them, and when boundaries fall.
+
+    start: (rows + 1,) int64, the first cell of each pre-token; makes: (ranks,) int32, what each entry makes
+    """
+
+    def __init__(self, pretokens: PretokenCounts, base: BaseVocabulary, makes: NDArray[np.int32], job: _Watch) -> None:
+        symbols, lengths = _base_symbols(pretokens, base, job)
+        rows = len(lengths)
+        self.makes = makes
+        self._n_base = len(base)
+        self.start = np.concatenate(([0], np.cumsum(lengths + 1))) + 1
+        self.n = int(self.start[-1])
+        where = np.arange(len(symbols)) + 1 + np.repeat(np.arange(rows), lengths)
+        self.first_symbol = zeros(self.n, np.int32)
+        self.first_symbol[:] = GAP
+        self.first_symbol[where] = symbols
+        self.row = zeros(self.n, np.int32)
+        self.row[where] = np.repeat(np.arange(rows, dtype=np.int32), lengths)
+        self.fallen = zeros(self.n, np.int32)
+        self.fallen[:] = kernels_replay.NEVER
+        ends = np.cumsum(lengths)
+        known = np.concatenate(([0], np.cumsum(symbols >= 0)))
+        self.n_tokens = int(((known[ends] - known[ends - lengths]) * pretokens.counts).sum())
+
+    def split(self, row: int, position: int) -> NDArray[np.int64]:
+        """Return the symbols of a pre-token at a position: (n,) int64."""
+        cells = slice(int(self.start[row]), int(self.start[row + 1]) - 1)
+        fallen = self.fallen[cells].astype(np.int64)
+        fallen[fallen == kernels_replay.NEVER] = STANDS
+        symbols, _ = tokens_between(self.first_symbol[cells], fallen, fallen, position, self._n_base)
+        is_made = symbols >= self._n_base
+        symbols = symbols.copy()
+        symbols[is_made] = self.makes[symbols[is_made] - self._n_base]
+        return symbols
+
+
+class _Watch:
+    """Where long work says how far it is, and asks whether to stop."""
+
+    def __init__(self, progress: Progress, should_stop: StopRequested) -> None:
+        self.progress = progress
+        self._should_stop = should_stop
+
+    def look(self, fraction: float, text: str) -> None:
+        """Report, and raise Stopped if that is wanted."""
+        self.progress(fraction, text)
+        if self._should_stop():
+            raise Stopped
+
+
+def _base_symbols(
+    pretokens: PretokenCounts, base: BaseVocabulary, job: _Watch
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Write all pre-tokens in base symbols, end to end: (symbols,) int32 and (rows,) int64 lengths."""
+    rows = len(pretokens)
+    if type(base) is BaseVocabulary and base.base == "bytes" and base.end_of_word == "none":
+        codes = np.frombuffer(pretokens.data, dtype=np.uint8)
+        return base.look_up(codes, np.zeros(len(codes), dtype=bool)), np.diff(pretokens.offsets)
+    parts: list[NDArray[np.int32]] = []
+    for row in range(rows):
+        if row % _ROWS_A_LOOK == 0:
+            job.look(row / rows, "Writing the text in base symbols")
+        parts.append(base.arrays(pretokens.content(row))[0])
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), lengths
+
+
+class Replayer:
+    """Makes the entries of a list on a corpus, and records what each changed.
+
+    It is used like a Trainer: exactly one thread may use it at a time; its timeline may be read from any.
+    """
+
+    def __init__(
+        self,
+        pretokens: PretokenCounts,
+        tokenizer: Tokenizer,
+        options: TrainingOptions,
+        kernel_set: Kernels = PLAIN,
+        progress: Progress = no_progress,
+        should_stop: StopRequested = never_stop,
+    ) -> None:
+        """Count the first pairs. Raises Stopped when should_stop() says so."""
+        watch = _Watch(progress, should_stop)
+        self._tokenizer = tokenizer
+        self._pretokens = pretokens
+        self.target = tokenizer.n_merges
+        watch.look(0.0, "Preparing the merge list")
+        ranks = tokenizer.merge_ranks
+        entries = ranks.entries(self.target)
+        self._cells = _Cells(pretokens, tokenizer.base, ranks.makes(), watch)
+        self._arrays = _first_state(self._cells, pretokens, pair_table(entries, kernel_set), self.target)
+        self.use(kernel_set)
+        self._count_pairs(watch)
+        n_pairs = int(self._arrays.size[kernels_replay.PAIRS])
+        first_counts = self._arrays.order.count[:n_pairs].copy()
+        self.timeline = ReplayedTimeline(pretokens, tokenizer, options, self._published(), first_counts, self._cells)
+        self._publish()
+
+    @property
+    def frontier(self) -> int:
+        """How many entries are made."""
+        return int(self._arrays.size[kernels_replay.ENTRIES])
+
+    @property
+    def n_symbols(self) -> int:
+        """How many cells the distinct pre-tokens take."""
+        return self._cells.n
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it takes at the most."""
+        arrays = (*self._arrays.order, *(array for array in self._arrays if isinstance(array, np.ndarray)))
+        return sum(array.nbytes for array in arrays)
+
+    def use(self, kernel_set: Kernels) -> None:
+        """Go on with other kernels; all arrays stay as they are."""
+        self._kernels = kernel_set
+        self._view = kernel_set.view(self._arrays)
+        self._module = kernel_set.of(kernels_replay)
+
+    def train_to(
+        self,
+        position: int | None = None,
+        progress: Progress = no_progress,
+        should_stop: StopRequested = never_stop,
+    ) -> StopReason | None:
+        """Make entries until `position` (None: the end) is reached or should_stop() says so; publish as it goes.
+
+        Returns why nothing can follow, None if something can.
+        """
+        position = self.target if position is None else min(position, self.target)
+        start, budget = self.frontier, _FIRST_BUDGET
+        while not should_stop():
+            began = time.perf_counter()
+            answer = self._module.replay(self._view, position, budget)
+            if answer == kernels_replay.NEEDS_ROOM:
+                self._make_room(int(self._arrays.waiting[self.frontier]))
+                continue
+            if self.frontier == self.target and self.timeline.differing is None:
+                self.timeline.differing = self._find_differing(should_stop)
+            self._publish()
+            if answer == kernels_replay.DONE:
+                break
+            budget = _next_budget(budget, time.perf_counter() - began)
+            done = (self.frontier - start) / max(1, position - start)
+            progress(done, f"Replaying: merge {self.frontier:,} of {position:,}")
+        return self.timeline.stop
+
+    def _count_pairs(self, watch: _Watch) -> None:
+        cell, n = 0, self._cells.n
+        while cell < n:
+            watch.look(cell / n, "Counting the first pairs")
+            end = min(n, cell + _CELLS_A_LOOK)
+            reached = int(self._module.count_pairs(self._view, cell, end))
+            if reached < end:
+                self._make_room(_CELLS_A_LOOK)
+            cell = reached
+        self._play_anew()
+
+    def _play_anew(self) -> None:
+        n_pairs = int(self._arrays.size[kernels_replay.PAIRS])
+        self._kernels.of(kernels_tournament).build_tree(self._view.order, self._view.tree, n_pairs, 1)
+
+    def _make_room(self, places: int) -> None:
+        """Enlarge what an entry with so many places may fill."""
+        n_pairs = int(self._arrays.size[kernels_replay.PAIRS])
+        tree, table = self._arrays.tree, self._arrays.slot_table
+        self._arrays = _with_room(self._arrays, places)
+        self.use(self._kernels)
+        if self._arrays.slot_table is not table:
+            order = self._view.order
+            self._module.fill_slot_table(self._view.slot_table, order.left, order.right, n_pairs)
+        if self._arrays.tree is not tree:
+            self._play_anew()
+
+    def _published(self) -> Published:
+        arrays, size = self._arrays, self._arrays.size
+        named = {**arrays._asdict(), **arrays.order._asdict()}
+        fixed: dict[str, Any] = {
+            "frontier": int(size[kernels_replay.ENTRIES]),
+            "n_pairs": int(size[kernels_replay.PAIRS]),
+            "n_symbols": len(self._tokenizer.symbols),
+            "leading": NO_SLOT,
+            "ends_word": np.empty(0, dtype=np.uint8),
+            "merged_slot": np.empty(0, dtype=np.int32),
+            "ties": np.empty(0, dtype=np.int64),
+        }
+        return Published(**fixed, **{name: named[name] for name in Published._fields if name not in fixed})
+
+    def _publish(self) -> None:
+        arrays = self._arrays
+        self.timeline.publish_leaders(arrays.rank_of, arrays.leading, arrays.leading_count)
+        self.timeline.publish(self._published(), "end of list" if self.frontier >= self.target else None)
+
+    def _find_differing(self, should_stop: StopRequested) -> frozenset[int] | None:
+        """Return the pre-tokens that end in another split than the tokenizer's own library gives; None if stopped."""
+        candidates = set(np.flatnonzero(self._arrays.passed).tolist())
+        ranks, makes, n_base = self._tokenizer.merge_ranks, self._cells.makes, len(self._tokenizer.base)
+        if ranks.takes_whole:
+            content = self._pretokens.content
+            candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(content(row)) is not None)
+        differing = []
+        for number, row in enumerate(sorted(candidates)):
+            if number % _ROWS_A_LOOK == 0 and should_stop():
+                return None
+            theirs = self._tokenizer.symbols_of(self._pretokens.content(row), self.target)
+            same = [int(makes[one - n_base]) if n_base <= one < n_base + self.target else one for one in theirs]
+            if same != list(self.timeline.split(row, self.target)):
+                differing.append(row)
+        return frozenset(differing)
+
+
+def _next_budget(budget: int, seconds: float) -> int:
+    fitting = int(budget * _SLICE_SECONDS / max(seconds, 1e-6))
+    return max(2_000, min(4 * budget, fitting))
+
+
+# --- room ---
+
+_OF_PAIRS = ("rank_of", "stamp")
+_OF_ORDER = ("count", "left", "right")
+_OF_OFFERS = ("offer_place", "offer_next")
+_OF_CHANGES = ("change_slot", "change")
+_OF_TOUCHED = ("touched", "before")
+_OF_RANKS = {
+    "head": np.int32, "waiting": np.int32, "entry_count": np.int64, "merged_count": np.int64, "replacements": np.int64,
+    "tokens_after": np.int64, "live_pairs_after": np.int64, "pairs_after": np.int64, "changes_end": np.int64,
+    "changed_rows_end": np.int64, "leading": np.int32, "leading_count": np.int64,
+}  # fmt: skip
+
+
+def _first_state(cells: _Cells, pretokens: PretokenCounts, rank_table: NDArray[np.int64], n_ranks: int) -> ReplayState:
+    n = cells.n
+    size = np.zeros(kernels_replay.N_SIZES, dtype=np.int64)
+    size[kernels_replay.TOKENS] = cells.n_tokens
+    of_ranks: dict[str, Any] = {name: np.zeros(n_ranks, dtype=dtype) for name, dtype in _OF_RANKS.items()}
+    of_ranks["head"][:] = -1
+    nothing, nothing64 = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+    right_of = np.minimum(np.arange(1, n + 1, dtype=np.int32), n - 1)
+    left_of = np.maximum(np.arange(-1, n - 1, dtype=np.int32), 0)
+    order = Order(
+        count=nothing64,
+        left=nothing,
+        right=nothing,
+        length=nothing,
+        text=np.empty(0, dtype=np.uint8),
+        text_start=nothing64,
+        prefix=nothing64,
+        first_place=nothing,
+        rule=np.array([kernels_order.SMALLEST_IDS, 0], dtype=np.int64),
+    )
+    state = ReplayState(
+        order=order,
+        size=size,
+        symbol=cells.first_symbol.copy(),
+        right_of=right_of,
+        left_of=left_of,
+        slot=np.full(n, NO_SLOT, dtype=np.int32),
+        row=cells.row,
+        fallen=cells.fallen,
+        weight=pretokens.counts,
+        passed=np.zeros(len(pretokens), dtype=np.uint8),
+        makes=cells.makes,
+        rank_table=rank_table,
+        slot_table=np.full(2 * 64, kernels_cells.EMPTY, dtype=np.int64),
+        rank_of=nothing,
+        offer_place=nothing,
+        offer_next=nothing,
+        tree=np.full(2, NO_SLOT, dtype=np.int32),
+        change_slot=nothing,
+        change=nothing64,
+        changed_row=nothing,
+        stamp=nothing,
+        touched=nothing,
+        before=nothing64,
+        place=nothing,
+        **of_ranks,
+    )
+    return _with_room(state, max(64, min(n, _CELLS_A_LOOK)))
+
+
+def _with_room(state: ReplayState, places: int) -> ReplayState:
+    """Return the state with room for an entry of so many places; longer arrays are moved, never changed in place.
+
+    A reader that still holds the old arrays reads the same values from them.
+    """
+    size, order = state.size, state.order
+    grown: dict[str, Any] = {}
+
+    def grow(names: Sequence[str], used: int, wanted: int, arrays: Callable[[str], NDArray[Any]]) -> None:
+        if len(arrays(names[0])) < wanted:
+            length = max(wanted, 2 * len(arrays(names[0])))
+            grown.update({name: longer(arrays(name), length, used) for name in names})
+
+    pairs, offers, changes, rows = (
+        int(size[kind])
+        for kind in (
+            kernels_replay.PAIRS,
+            kernels_replay.OFFERS,
+            kernels_replay.CHANGES,
+            kernels_replay.CHANGED_ROWS,
+        )
+    )
+    grow(_OF_ORDER, pairs, pairs + 2 * places, lambda name: getattr(order, name))
+    grow(_OF_PAIRS, pairs, pairs + 2 * places, lambda name: getattr(state, name))
+    grow(_OF_OFFERS, offers, offers + 2 * places, lambda name: getattr(state, name))
+    grow(_OF_CHANGES, changes, changes + 5 * places, lambda name: getattr(state, name))
+    grow(("changed_row",), rows, rows + places, lambda name: getattr(state, name))
+    grow(_OF_TOUCHED, 0, 5 * places, lambda name: getattr(state, name))
+    grow(("place",), 0, places, lambda name: getattr(state, name))
+    wanted = pairs + 2 * places
+    if wanted > len(state.slot_table) // 4:
+        grown["slot_table"] = np.full(2 << (2 * wanted).bit_length(), kernels_cells.EMPTY, dtype=np.int64)
+    if wanted > len(state.tree):
+        grown["tree"] = zeros(1 << wanted.bit_length(), np.int32)
+    in_order = {name: grown.pop(name) for name in _OF_ORDER if name in grown}
+    return state._replace(order=order._replace(**in_order), **grown)

@@ -1,0 +1,94 @@
+"""Where two encodings of a text first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.formats import Units
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first token that is another.
+
+    number: of the token, from 0
+    place: the code point of the text at which bpe_viz's token begins; the length of the text if there is none
+    ours, theirs: its id, or its text where a library knows no ids; None where there is no more
+    our_text, their_text: the same for people
+    """
+
+    number: int
+    place: int
+    ours: int | str | None
+    theirs: int | str | None
+    our_text: str
+    their_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a tokenizer's own library says of one text.
+
+    library, version: of the library; n_tokens: how many bpe_viz makes of the text
+    difference: None if all ids are the same
+    """
+
+    library: str
+    version: str
+    n_tokens: int
+    difference: Difference | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all ids are the same."""
+        return self.difference is None
+
+    def describe(self) -> str:
+        """Say it in a sentence."""
+        if self.difference is None:
+            return f"The {self.library} library gives the same ids (version {self.version})."
+        found = self.difference
+        return (
+            f"Token {found.number} differs: bpe_viz gives {found.our_text}, the {self.library} library {self.version} "
+            f"{found.their_text}, at character {found.place} of the text."
+        )
+
+
+def compare(
+    encoded: EncodedText,
+    ours: Callable[[EncodedText], tuple[Units, list[int]]],
+    theirs: Units,
+    library: str,
+    version: str,
+) -> Verification:
+    """Compare a text as bpe_viz encodes it with what the library says. ours: as in formats.OwnLibrary"""
+    own, starts = ours(encoded)
+    if len(own) == len(theirs) and list(own) == list(theirs):
+        return Verification(library, version, len(own), None)
+    number = next(n for n, (one, other) in enumerate(zip_longest(own, theirs)) if one != other)
+    place = starts[number] if number < len(own) else len(encoded.text)
+    our_unit = own[number] if number < len(own) else None
+    their_unit = theirs[number] if number < len(theirs) else None
+    described = (_described(encoded.tokenizer, unit) for unit in (our_unit, their_unit))
+    return Verification(library, version, len(own), Difference(number, place, our_unit, their_unit, *described))
+
+
+def _described(tokenizer: Tokenizer, unit: int | str | None) -> str:
+    if unit is None:
+        return "no more"
+    if isinstance(unit, str):
+        return _shortened(unit)
+    try:
+        return f"{unit} ({_shortened(tokenizer.label(unit).decode('utf-8', 'backslashreplace'))})"
+    except KeyError:
+        return str(unit)
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")

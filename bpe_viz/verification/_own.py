@@ -1,0 +1,70 @@
+"""A tokenizer's own library, opened on its file."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
+from bpe_viz.errors import BpeVizError, FormatError, OptionError
+from bpe_viz.formats import OwnLibrary, Units, detect_format
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# All else is the library's: bare Exception, SystemExit, a panic of Rust.
+_OWN_TO_RAISE = (BpeVizError, KeyboardInterrupt, MemoryError)
+
+
+def library_of(path: Path) -> OwnLibrary:
+    """Return the library of a tokenizer file. Raises OptionError if no library reads such files."""
+    found = detect_format(path)
+    if found is None or found.library is None:
+        title = path.name if found is None else found.title
+        raise OptionError(
+            f"No library that can be asked reads {title}.",
+            f"To ask the tokenizers library instead, first run: bpe-viz convert {path} NAME.json",
+        )
+    return found.library
+
+
+class OpenedLibrary:
+    """A library that has read a file. One thread uses it at a time."""
+
+    def __init__(self, path: Path, tokenizer: Tokenizer) -> None:
+        """Open the library of a file, which tokenizer was read from.
+
+        Raises OptionError if the library is not installed or there is none, FormatError if it cannot read the file.
+        """
+        self.library = library_of(path)
+        self.name = self.library.package
+        self._path = path
+        try:
+            self._encode = self.library.open(path, tokenizer)
+        except ImportError as error:
+            raise OptionError(
+                f"The {self.name} library, which would be asked, is not installed.", f"Run: pip install {self.name}"
+            ) from error
+        except _OWN_TO_RAISE:
+            raise
+        except BaseException as error:
+            raise FormatError(f"The {self.name} library cannot read {path}: {error}.") from error
+        self.version = version(self.name)
+
+    def encode(self, text: str, special_text: SpecialText, around: bool) -> Units:
+        """Encode a text.
+
+        special_text, around: as in formats.Encode
+        Raises FormatError if the library fails.
+        """
+        try:
+            return self._encode(without_surrogates(text), special_text, around)
+        except _OWN_TO_RAISE:
+            raise
+        except BaseException as error:
+            raise FormatError(f"The {self.name} library fails on this text with {self._path}: {error}.") from error
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text with U+FFFD for each lone surrogate, which has no UTF-8: as bpe_viz encodes it."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
