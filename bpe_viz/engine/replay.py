@@ -369,6 +369,9 @@ class Replayer:
         if ranks.takes_whole:
             content = self._pretokens.content
             candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(content(row)) is not None)
+        if ranks.turns is not None:
+            # Pieces of one score are replayed one by one, while the library takes the leftmost, whichever it is.
+            candidates.update(range(len(self._pretokens)))
         differing = []
         for number, row in enumerate(sorted(candidates)):
             if number % _ROWS_A_LOOK == 0 and should_stop():

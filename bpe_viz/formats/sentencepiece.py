@@ -83,7 +83,6 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         tokenizer.notes = (tokenizer.why_no_merges,)
     tokenizer.kind = kind
     tokenizer.name = path.name
-    tokenizer.library = "sentencepiece"
     tokenizer.is_told_by_options = False
     tokenizer.text_of_ids = _text_of_ids(processor, model)
     tokenizer.notes += (

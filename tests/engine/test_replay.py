@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe_viz.engine import compiled
+from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.compiled import PLAIN
+from bpe_viz.engine.merge_ranks import ScoredPieces
 from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.replay import Replayer
-from bpe_viz.engine.symbols import BaseVocabulary
+from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
@@ -179,3 +181,17 @@ def test_a_replay_goes_on_where_it_was_stopped():
 def test_counting_the_first_pairs_can_be_stopped():
     with pytest.raises(Stopped):
         Replayer(PretokenCounts.from_counter({"ab": 1}), listed([]), TrainingOptions(), should_stop=lambda: True)
+
+
+def test_pieces_of_one_turn_that_the_library_merges_otherwise_are_told():
+    contents = [*BYTES, b"bc", b"ab"]
+    base = BaseVocabulary("bytes", "none", "</w>", BYTES, (False,) * 256)
+    ends = np.cumsum([0, *map(len, contents)])
+    symbols = SymbolTable(base, np.frombuffer(b"".join(contents), np.uint8), ends, np.zeros(258, np.uint8), 258)
+    words = PretokenCounts.from_counter({"abc": 1, "bc": 1, "ab": 2})
+    for turns, expected in ((None, []), ([1, 1], [b"abc"])):
+        ranks = ScoredPieces(BYTES, contents[256:], turns=turns)
+        tokenizer = Tokenizer(symbols, BoundaryRanks(base, ranks), COUNTING, special_ids={})
+        replayer = Replayer(words, tokenizer, TrainingOptions())
+        replayer.train_to()
+        assert [words.content(row) for row in replayer.timeline.differing or ()] == expected

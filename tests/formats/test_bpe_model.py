@@ -79,7 +79,7 @@ def opened(document: dict[str, object], path):
 WORDS = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False}
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
 @given(model=models(), texts=st.lists(TEXTS, min_size=1, max_size=4), steps=st.sampled_from([None, WORDS]))
 def test_any_model_encodes_as_in_the_library(tmp_path_factory, model, texts, steps):
     document = document_of(model, pre_tokenizer=steps)
@@ -103,7 +103,7 @@ def _is_encoded(library, text: str) -> bool:
     return True
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(model=models(), texts=st.lists(TEXTS, min_size=1, max_size=3), data=st.data())
 def test_every_position_encodes_as_the_library_with_the_first_merges(tmp_path_factory, model, texts, data):
     document = document_of(model)

@@ -100,7 +100,7 @@ def check_alike(tokenizer: Tokenizer, library: Any, text: str) -> None:
     assert tokenizer.decode(expected["ids"]).text == library.decode(expected["ids"]), text
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
 @given(model=models(), texts=st.lists(TEXTS, min_size=1, max_size=4))
 def test_any_model_encodes_as_in_the_library(tmp_path_factory, model, texts):
     data = model_of(model[0], **model[1])
@@ -110,7 +110,7 @@ def test_any_model_encodes_as_in_the_library(tmp_path_factory, model, texts):
         check_alike(tokenizer, library, text)
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(model=models(), texts=st.lists(TEXTS, min_size=1, max_size=3), data=st.data())
 def test_every_position_is_the_library_without_the_later_pieces(tmp_path_factory, model, texts, data):
     pieces, options = model

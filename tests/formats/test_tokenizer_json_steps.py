@@ -165,7 +165,7 @@ def small_model() -> dict[str, Any]:
 SMALL = small_model()
 
 
-@settings(max_examples=2500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     normalizer=st.sampled_from(NORMALIZERS),
     pre_tokenizer=st.sampled_from(PRE_TOKENIZERS),

@@ -46,7 +46,7 @@ def document_of(model: str, pre_tokenizer=None, post_processor=None, added=()):
     }  # fmt: skip
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     model=st.sampled_from(list(MODELS)),
     pre_tokenizer=st.sampled_from(STEPS),
