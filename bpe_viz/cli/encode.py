@@ -69,7 +69,7 @@ def command(
         return 0
     given = read_input(text, file)
     use_kernels_for(opened, given)
-    encoded = opened.lay_out(given, special_text)
+    encoded = opened.lay_out(given, special_text, not no_bos_eos)
     _warn(opened, encoded)
     rendered = _render(opened, encoded, output)
     if rendered or output != "tokens":  # no token is no line
@@ -96,7 +96,8 @@ def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:
     if tokenizer.unknown is not None:
         unknown = int(np.count_nonzero(ids == tokenizer.special_ids[tokenizer.unknown]))
         if unknown:
-            say(f"Unknown characters, encoded as {tokenizer.unknown}: {unknown:,}.")
+            what = "Unknown characters" if tokenizer.kind == "BPE" else "Unknown words or characters"
+            say(f"{what}, encoded as {tokenizer.unknown}: {unknown:,}.")
 
 
 def _render(tokenizer: Tokenizer, encoded: EncodedText, output: str) -> str:

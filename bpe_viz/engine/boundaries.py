@@ -162,23 +162,23 @@ class BoundaryRanks(Generic[_Source]):
         if self._is_long(pretoken):
             return self.of(pretoken, position).at(position)[0].tolist()  # type: ignore[no-any-return]  # integers
         whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
-        if whole is not None and whole < position:
-            return [self.ranks.n_base + whole]
-        return split_symbols(self.base.symbols(self.base.pieces(pretoken)), self.ranks, position)
+        if whole is not None and whole.rank < position:
+            return [self.ranks.n_base + whole.number]
+        return split_symbols(self.base.start(pretoken)[0], self.ranks, position)
 
     def _short(self, pretoken: bytes) -> Boundaries:
-        pieces = self.base.pieces(pretoken)
-        symbols = self.base.symbols(pieces)
+        symbols, widths = self.base.start(pretoken)
         fallen, made = [STANDS] * len(symbols), [-1] * len(symbols)
         highest = -1
+        turns = self.ranks.turns
         for number, (_, boundary, rank) in enumerate(merges_in_order(symbols, self.ranks)):
-            highest = max(highest, rank)
+            highest = max(highest, rank if turns is None else turns[rank])
             fallen[boundary] = highest
             made[boundary] = number << 32 | rank
         return self._boundaries(
             pretoken,
             np.array(symbols, dtype=np.int32),
-            np.array([len(piece) for piece in pieces], dtype=np.int32),
+            np.array(widths, dtype=np.int32),
             np.array(fallen, dtype=np.int64),
             np.array(made, dtype=np.int64),
         )
@@ -191,9 +191,10 @@ class BoundaryRanks(Generic[_Source]):
         made = np.full(0 if self.ranks.ascends else n, -1, dtype=np.int64)
         right_of, left_of = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         heap = np.empty(3 * n, dtype=np.int64)
-        arrays = (symbols.copy(), self._pair_table(), rank, made, right_of, left_of, heap)
+        turns = np.array(self.ranks.turns or (), dtype=np.int64)
+        arrays = (symbols.copy(), self.ranks.makes(), turns, self._pair_table(), rank, made, right_of, left_of, heap)
         view = self._kernels.view(arrays)
-        self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, self.ranks.n_base, *view[1:])
+        self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, *view[1:])
         return self._boundaries(pretoken, symbols, widths, rank, made)
 
     def _boundaries(
@@ -207,10 +208,10 @@ class BoundaryRanks(Generic[_Source]):
         whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
         if whole is not None:
             # From its own rank on the pre-token is one token, whatever its merges would give.
-            late = rank >= whole
+            late = rank > whole.rank
             late[0] = False
-            rank[late] = whole
-            made[late] = len(symbols) << 32 | whole
+            rank[late] = whole.rank
+            made[late] = len(symbols) << 32 | whole.number
         made = rank if self.ranks.ascends else made
         return Boundaries(symbols, widths, rank, made, len(self.ranks), self.ranks.n_base)
 
@@ -233,15 +234,16 @@ def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
 def split_symbols(symbols: Sequence[int], ranks: MergeSource, position: int) -> list[int]:
     """Return what base symbols become after `position` merges."""
     now: list[int | None] = list(symbols)
+    turns = ranks.turns
     for start, boundary, rank in merges_in_order(symbols, ranks):
-        if rank >= position:
+        if (rank if turns is None else turns[rank]) >= position:
             break
         now[start], now[boundary] = ranks.n_base + rank, None
     return [symbol for symbol in now if symbol is not None]
 
 
 def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[int, int, int]]:
-    """Merge the lowest rank present, leftmost first, again and again.
+    """Merge the lowest rank present, leftmost first, again and again; ranks of one turn are alike.
 
     Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol
     before which a boundary fell, and the rank. n log n steps for n symbols.
@@ -250,8 +252,8 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
     symbol = list(symbols)
     left_of = list(range(-1, n - 1))
     right_of = list(range(1, n + 1))
-    rank_of, n_base = ranks.of, ranks.n_base
-    # What waits is rank << 32 | start; it is out of date if the rank of the pair there is another one by now.
+    rank_of, n_base, turns = ranks.of, ranks.n_base, ranks.turns
+    # What waits is turn << 32 | start; it is out of date if the rank of the pair there has another turn by now.
     waiting: list[int] = []
     rank_at: list[int | None] = [None] * n
 
@@ -261,7 +263,7 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
         if end < n and symbol[start] != GAP and symbol[end] != GAP:
             rank = rank_of(symbol[start], symbol[end])
             if rank is not None:
-                heapq.heappush(waiting, rank << 32 | start)
+                heapq.heappush(waiting, (rank if turns is None else turns[rank]) << 32 | start)
         rank_at[start] = rank
 
     for start in range(n - 1):
@@ -269,8 +271,9 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
     done: list[tuple[int, int, int]] = []
     while waiting:
         lowest = heapq.heappop(waiting)
-        rank, start = lowest >> 32, lowest & 0xFFFFFFFF
-        if rank_at[start] != rank:
+        turn, start = lowest >> 32, lowest & 0xFFFFFFFF
+        rank = rank_at[start]
+        if rank is None or (rank if turns is None else turns[rank]) != turn:
             continue
         boundary = right_of[start]
         symbol[start] = n_base + rank

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_encoding
+from bpe_viz.engine import kernels_encoding, kernels_scanning
 from bpe_viz.engine.arrays import zeros
 from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.character_classes import character_classes
@@ -37,10 +38,12 @@ from bpe_viz.engine.kernels_encoding import (
     Merges,
     Scratch,
 )
-from bpe_viz.engine.merge_ranks import PairEntries
+from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
+from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
 from bpe_viz.errors import Stopped
@@ -75,7 +78,10 @@ class Encoder:
         entries: a power of two, at least 2, the size of each memory
         """
         self.tokenizer = tokenizer
+        self._kernels = kernel_set
         self._pretokenizer = pretokenizer_for(tokenizer.counting)
+        self._is_guarded = not isinstance(tokenizer.pipeline, PlainPipeline)
+        self._one_at_a_time = Lock()
         self._threads = max(1, threads)
         self._workers: SimpleQueue[_Worker] = SimpleQueue()
         merges = merges_of(tokenizer, kernel_set) if runs_in_arrays(tokenizer) and kernel_set is not None else None
@@ -100,7 +106,7 @@ class Encoder:
         """
         blocks = []
         done = 0
-        for size, ids in self._encoded(_slices(data), allow_special):
+        for size, ids in self._encoded(_slices(data, self._kernels), allow_special):
             if should_stop():
                 raise Stopped
             blocks.append(ids)
@@ -116,19 +122,21 @@ class Encoder:
     def _encoded(self, slices: Iterable[bytes], allow_special: bool) -> Iterator[tuple[int, Ids]]:
         """Yield (bytes, ids) of each piece in order; at most two pieces a thread are under way."""
         specials = self.tokenizer.counting.special_tokens if allow_special else ()
-        cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize)
+        cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize, self._is_guarded)
         # Where normalizing could make a special token with a blank in it, no blank is a place to cut.
         is_whole = self.tokenizer.normalizes_first and any(text.split() != [text] for text in specials)
+        # Nor is there any where a library runs the steps, or makes tokens of texts that are not special all the same.
+        is_whole = is_whole or (self._is_guarded and not (allow_special and self.tokenizer.pipeline.is_plain_for("")))
         pieces = filter(None, [b"".join(slices)]) if is_whole else cut.pieces(slices)
         if self._threads == 1:
             for piece in pieces:
-                yield len(piece), self._encode_piece(piece, cut)
+                yield len(piece), self._encode_piece(piece, cut, allow_special)
             return
         under_way: deque[tuple[int, Future[Ids]]] = deque()
         with ThreadPoolExecutor(self._threads) as pool:
             try:
                 for piece in pieces:
-                    under_way.append((len(piece), pool.submit(self._encode_piece, piece, cut)))
+                    under_way.append((len(piece), pool.submit(self._encode_piece, piece, cut, allow_special)))
                     if len(under_way) > 2 * self._threads:
                         size, future = under_way.popleft()
                         yield size, future.result()
@@ -137,7 +145,12 @@ class Encoder:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _encode_piece(self, piece: bytes, cut: PieceCutter) -> Ids:
+    def _encode_piece(self, piece: bytes, cut: PieceCutter, allow_special: bool) -> Ids:
+        if self._is_guarded and not (allow_special and self.tokenizer.pipeline.is_plain_for(piece.decode())):
+            with self._one_at_a_time:
+                encoded = self.tokenizer.lay_out(piece.decode(), "allow" if allow_special else "text")
+            ids = encoded.at(self.tokenizer.position).ids
+            return ids[ids >= 0].astype(np.int32)
         if self.tokenizer.normalizes_first and cut.looks_for_special:
             self.tokenizer.check_special_tokens(piece.decode())
         worker = self._workers.get()
@@ -156,7 +169,14 @@ class Encoder:
 class PieceCutter:
     """Cuts text into pieces that can be encoded apart, and special tokens out of them."""
 
-    def __init__(self, pretokenizer: Pretokenizer, specials: Iterable[str], forms: tuple[str, ...]) -> None:
+    def __init__(
+        self, pretokenizer: Pretokenizer, specials: Iterable[str], forms: tuple[str, ...], behind_ascii: bool = False
+    ) -> None:
+        """Take what decides where a text may be cut.
+
+        behind_ascii: only there, as engines may sort other characters otherwise
+        """
+        self._behind_ascii = behind_ascii
         self._pretokenizer = pretokenizer
         self._normalizes = bool(forms)
         longest_first = sorted({text.encode() for text in specials}, key=lambda text: (-len(text), text))
@@ -212,7 +232,10 @@ class PieceCutter:
             place = start + len(text[:cut].encode())
             if place <= self._reach:
                 return 0
-            if self._is_inside_special(data, place) or (self._normalizes and not _is_beside_blank(data, place)):
+            is_unsafe = (self._normalizes and not _is_beside_blank(data, place)) or (
+                self._behind_ascii and data[place - 1] >= 0x80
+            )
+            if is_unsafe or self._is_inside_special(data, place):
                 # Where every place is refused, looking at a whole window for each would take a second a megabyte.
                 end, window = place - 1, _SMALL_WINDOW
                 continue
@@ -243,8 +266,11 @@ def _character_start(data: bytes, place: int) -> int:
     return place
 
 
-def _slices(data: bytes | mmap.mmap) -> Iterator[bytes]:
-    """Yield slices of about PIECE_BYTES that end with a whole character, as valid UTF-8."""
+def _slices(data: bytes | mmap.mmap, kernel_set: Kernels | None) -> Iterator[bytes]:
+    """Yield slices of about PIECE_BYTES that end with a whole character, as valid UTF-8.
+
+    kernel_set: checks the slices; None: Python does, which takes twice as long and keeps other threads waiting
+    """
     start = 0
     while start < len(data):
         end = min(start + PIECE_BYTES, len(data))
@@ -255,11 +281,18 @@ def _slices(data: bytes | mmap.mmap) -> Iterator[bytes]:
                 break
         piece = data[start:end]
         start = end
-        try:
-            piece.decode()
-        except UnicodeDecodeError:
-            piece = piece.decode(errors="replace").encode()
-        yield piece
+        yield piece if _is_valid(piece, kernel_set) else piece.decode(errors="replace").encode()
+
+
+def _is_valid(piece: bytes, kernel_set: Kernels | None) -> bool:
+    if kernel_set is not None and kernel_set.compiled:
+        octets = np.frombuffer(piece, dtype=np.uint8)
+        return bool(kernel_set.of(kernels_scanning).valid_until(octets, 0, len(octets)) == len(octets))
+    try:
+        piece.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Worker(Protocol):
@@ -365,7 +398,8 @@ class ArrayWorker(_Worker):
 
 def runs_in_arrays(tokenizer: Tokenizer) -> bool:
     """Tell whether the kernels know the tokenizer's base."""
-    return tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
+    base = tokenizer.base
+    return base.base == "bytes" and base.end_of_word == "none" and type(base) is BaseVocabulary
 
 
 def empty_cache(entries: int) -> Cache:
@@ -386,24 +420,27 @@ def empty_cache(entries: int) -> Cache:
 def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
     """Lay a tokenizer's merges up to its position out for the kernels. Its base is bytes without a marker."""
     source = tokenizer.merge_ranks
-    n_symbols = len(tokenizer.base) + tokenizer.position
-    text, start = tokenizer.symbols.texts(n_symbols if source.takes_whole else 0)
+    n_symbols = len(tokenizer.symbols)
+    contents = [b""] * n_symbols
+    for content, symbol in source.wholes(tokenizer.position):
+        contents[symbol] = content
     nothing = np.empty(0, dtype=np.int64)
     merges = Merges(
         symbol_of_byte=np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32),
         pair_of_bases=np.full(1 << 16, NO_RANK, dtype=np.int32),
+        makes=source.makes(),
         table=nothing,
         may_merge=nothing.astype(np.uint8),
         ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
         whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
-        content=text,
-        content_start=start,
+        content=np.frombuffer(b"".join(contents), dtype=np.uint8).copy(),
+        content_start=np.concatenate(([0], np.cumsum([len(content) for content in contents]))).astype(np.int64),
     )
     module = kernel_set.of(kernels_encoding)
     if source.takes_whole:
         module.fill_whole(kernel_set.view(merges), n_symbols)
-    if source.takes_whole and kernel_set.compiled:
-        entries = _cuts(merges, n_symbols, module)
+    if isinstance(source, JoinedRanks) and source.takes_whole and kernel_set.compiled:
+        entries = _cuts(merges, N_BASE + tokenizer.position, module)
     else:
         entries = source.entries(tokenizer.position)
     of_bases = (entries.left < N_BASE) & (entries.right < N_BASE)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from bpe_viz.engine.boundaries import merges_in_order
-from bpe_viz.engine.layout import aligned_normalize
-from bpe_viz.engine.pretokenize import pretokenizer_for
-from bpe_viz.engine.segments import cut_special_tokens
+from bpe_viz.engine.pipeline import SetTokens
 
 if TYPE_CHECKING:
     from bpe_viz.engine.tokenizer import Tokenizer
@@ -56,7 +55,7 @@ class Explanation:
     merges: every merge that applied, in order
     symbols: the symbols at the end
     whole: the symbol of a pre-token that is taken whole because it is a token, though its merges would not make it
-    special_id: the id, if it is a special token and was not split at all
+    special_id: the id, if it is a token that no merge makes: a special one, or one of a model that is not BPE
     """
 
     pretoken: str
@@ -95,36 +94,40 @@ class Explanation:
             yield Split((*reversed(before), merge.made, *after), len(before), place >= 0, behind < n)
 
 
-def explain(tokenizer: Tokenizer, text: str) -> list[Explanation]:
-    """Explain every pre-token of a text, in order, at the tokenizer's position."""
+def explain(tokenizer: Tokenizer, text: str, around: bool = True) -> list[Explanation]:
+    """Explain every pre-token of a text, in order, at the tokenizer's position.
+
+    around: with the tokens that the tokenizer's file puts around a text
+    """
     explanations: list[Explanation] = []
-    pretokenizer = pretokenizer_for(tokenizer.counting)
-    for stretch, is_special in cut_special_tokens(text, tokenizer.counting.special_tokens):
-        if is_special:
-            explanations.append(Explanation(stretch, (stretch.encode(),), (), (), (), tokenizer.special_ids[stretch]))
-            continue
-        normalized, _ = aligned_normalize(stretch, tokenizer.counting.normalize)
-        explanations += [explain_pretoken(tokenizer, normalized[a:b]) for a, b in pretokenizer.spans(normalized)]
+    for part in tokenizer.pipeline.prepare(text, "allow", around).parts:
+        if isinstance(part, SetTokens):
+            for token_id, content in zip(part.ids, part.contents, strict=True):
+                shown = content.decode(errors="replace")
+                explanations.append(Explanation(shown, (content,), (), (), (), special_id=token_id))
+        else:
+            explanations += [explain_pretoken(tokenizer, pretoken) for pretoken in part.pretokens]
     return explanations
 
 
-def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
+def explain_pretoken(tokenizer: Tokenizer, pretoken: bytes) -> Explanation:
     """Explain one pre-token, taken as it is."""
-    content = pretoken.encode()
-    pieces = tokenizer.base.pieces(content)
-    first = tokenizer.base.symbols(pieces)
+    first, widths = tokenizer.base.start(pretoken)
+    ends = list(accumulate(widths))
+    pieces = tuple(pretoken[end - width : end] for end, width in zip(ends, widths, strict=True))
+    text = pretoken.decode(errors="replace")
     ranks = tokenizer.merge_ranks
-    whole = ranks.whole(content)
     position = tokenizer.position
-    if whole is not None and whole < position:
-        position = whole + 1
+    whole = ranks.whole(pretoken) if ranks.takes_whole else None
+    if whole is not None and whole.rank < position:
+        position = whole.rank + 1
     else:
         whole = None
     symbol = list(first)
     end_of = list(range(1, len(symbol) + 1))
     merges: list[AppliedMerge] = []
     for start, boundary, rank in merges_in_order(first, ranks):
-        if rank >= position:
+        if (rank if ranks.turns is None else ranks.turns[rank]) >= position:
             break
         made, end = ranks.n_base + rank, end_of[boundary]
         merges.append(AppliedMerge(rank, symbol[start], symbol[boundary], made, start, end))
@@ -135,6 +138,6 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: str) -> Explanation:
         symbols.append(symbol[place])
         place = end_of[place]
     if whole is not None and len(symbols) > 1:
-        taken = ranks.n_base + whole
-        return Explanation(pretoken, tuple(pieces), tuple(first), (), (taken,), whole=taken)
-    return Explanation(pretoken, tuple(pieces), tuple(first), tuple(merges), tuple(symbols))
+        taken = ranks.n_base + whole.number
+        return Explanation(text, pieces, tuple(first), (), (taken,), whole=taken)
+    return Explanation(text, pieces, tuple(first), tuple(merges), tuple(symbols))

@@ -26,6 +26,7 @@ COUNT_BITS = 16
 IN_COUNT = (1 << COUNT_BITS) - 1
 PACKED_TOKENS = 3
 
+
 N_BASE = 256
 
 PLACE_BITS = 8
@@ -50,17 +51,19 @@ class Merges(NamedTuple):
 
     symbol_of_byte: (256,) int32, base symbols
     pair_of_bases: (65536,) int32, the rank of each two base symbols, left * 256 + right, or NO_RANK
+    makes: (ranks,) int32, the symbol that each rank makes
     table: the pairs and their ranks, see kernels_boundaries.fill_pair_table
     may_merge: (bits / 8,) uint8, a bit for each of as many hashes of pairs, a power of two: where it is not set no such
            pair is in the table. Most pairs do not merge, and this small array spares the way to the large one.
     ids: (symbols,) int32, token ids
     whole: (size,) int32, a hash table of the symbols that are taken whole, NO_TOKEN where empty; size is a power of
            two, or 0 if none is
-    content: (bytes,) uint8, the bytes of all symbols end to end; content_start: (symbols + 1,) int64
+    content: (bytes,) uint8, the bytes of these symbols end to end, none for others; content_start: (symbols + 1,) int64
     """
 
     symbol_of_byte: Array
     pair_of_bases: Array
+    makes: Array
     table: Array
     may_merge: Array
     ids: Array
@@ -234,7 +237,8 @@ def _merge(
         return count
     symbols, right_of = scratch.symbol[:n], scratch.right_of[:n]
     rank, left_of, heap = scratch.rank[:n], scratch.left_of[:n], scratch.heap[: 3 * n]
-    remove_boundaries(symbols, -1, N_BASE, merges.table, rank, scratch.nothing, right_of, left_of, heap)
+    turns, made = scratch.nothing, scratch.nothing
+    remove_boundaries(symbols, -1, merges.makes, turns, merges.table, rank, made, right_of, left_of, heap)
     count = 0
     i = 0
     while i < n:
@@ -268,7 +272,7 @@ def _merge_by_scanning(n: int, merges: Merges, scratch: Scratch) -> int:
         at = lowest & IN_PLACE
         gone = right_of[at]
         after, before = right_of[gone], left_of[at]
-        symbol[at] = N_BASE + (lowest >> PLACE_BITS)
+        symbol[at] = merges.makes[lowest >> PLACE_BITS]
         right_of[at] = after
         order[at] = order[gone] = NO_ORDER
         if after < n:
@@ -317,10 +321,12 @@ def _find_whole(merges: Merges, text: Array, at: int, n: int, first: int, second
 
 
 def fill_whole(merges: Merges, n_symbols: int) -> None:
-    """Enter the first n_symbols symbols into merges.whole, which holds NO_TOKEN only; no two have the same bytes."""
+    """Enter those of n_symbols symbols that have bytes into merges.whole, which holds NO_TOKEN only."""
     mask = len(merges.whole) - 1
     for symbol in range(n_symbols):
         at = merges.content_start[symbol]
+        if merges.content_start[symbol + 1] == at:
+            continue
         first, second = key_of(merges.content, at, merges.content_start[symbol + 1] - at)
         slot = mixed(first, second) & mask
         while merges.whole[slot] != NO_TOKEN:

@@ -6,23 +6,19 @@ a training re-splits a text without encoding it again.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
 from bpe_viz.engine.boundaries import STANDS, BoundaryRanks, tokens_between
-from bpe_viz.engine.pretokenize import pretokenizer_for
-from bpe_viz.engine.segments import cut_special_tokens, normalize
+from bpe_viz.engine.pipeline import SetTokens, SpecialText, Stretch
 from bpe_viz.engine.symbols import GAP
 from bpe_viz.engine.types import EncodedToken, EncodingDetails
-from bpe_viz.errors import OptionError
 
 if TYPE_CHECKING:
-    from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
+    from bpe_viz.engine.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +46,8 @@ class TextTokens:
 class EncodedText:
     """A text for every position of one merge list.
 
-    Arrays over the base symbols of the text, special tokens being one symbol each:
-    symbols: int64, base symbols, GAP, or for a special or unknown token -2 - its id
+    Arrays over the base symbols of the text, tokens that are set being one symbol each:
+    symbols: int64, base symbols, GAP, or for a token that is set, or unknown, -2 - its id
     rank, made: int64, as in boundaries.Boundaries: the rank with which the boundary before the symbol falls, or STANDS
     start, end: int64, the code points of the given text that the symbol belongs to
     part, parts: int64, its place among the symbols of those code points, and their number; a character of
@@ -87,7 +83,7 @@ class EncodedText:
         ids[symbols < GAP] = -2 - symbols[symbols < GAP]
         return TextTokens(
             ids,
-            np.where(symbols >= n_base, symbols - n_base, -1),
+            np.where((symbols >= n_base) & (symbols < n_base + self.tokenizer.n_merges), symbols - n_base, -1),
             first,
             last,
             self.start[first],
@@ -96,8 +92,9 @@ class EncodedText:
 
     def counts(self, positions: int) -> NDArray[np.int64]:
         """Return (positions + 1,) int64: how many tokens the text has after 0, 1, ... merges, gaps not counted."""
-        fallen = np.bincount(self.rank[self.rank < positions], minlength=positions)[:positions]
-        tokens = len(self.symbols) - int((self.symbols == GAP).sum())
+        fallen = np.bincount(self.rank[(self.rank >= 0) & (self.rank < positions)], minlength=positions)[:positions]
+        # What is taken whole without any merge has a rank below 0.
+        tokens = len(self.symbols) - int((self.symbols == GAP).sum()) - int((self.rank < 0).sum())
         return tokens - np.concatenate(([0], np.cumsum(fallen)))
 
     def encoding(self, position: int) -> EncodingDetails:
@@ -126,10 +123,13 @@ class EncodedText:
         )
 
 
-class _Piece:
-    """The arrays of one stretch of text between special tokens, or of one special token."""
+_ARRAYS = ("symbols", "rank", "made", "start", "end", "part", "parts", "widths")
 
-    __slots__ = ("content", "end", "made", "part", "parts", "rank", "start", "symbols", "widths")
+
+class _Piece:
+    """The arrays of one part of a text, and its bytes."""
+
+    __slots__ = ("content", *_ARRAYS)
 
     def __init__(self, content: bytes, **arrays: NDArray[np.int64]) -> None:
         self.content = content
@@ -137,35 +137,29 @@ class _Piece:
             setattr(self, name, array)
 
 
-def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], text: str, special_text: SpecialText) -> EncodedText:
-    """Lay a text out; see EncodedText. Raises OptionError for special text that is to be an error.
+def lay_out(
+    tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], text: str, special_text: SpecialText, around: bool
+) -> EncodedText:
+    """Lay a text out; see EncodedText. Raises OptionError for special text that is to be an error, and FormatError.
 
+    around: with the tokens that the tokenizer's file puts around a text
     A lone surrogate has no UTF-8: it is encoded as U+FFFD, and a note says so.
     """
-    counting = tokenizer.counting
-    given, text = text, _LONE_SURROGATE.sub("\ufffd", text)
-    cut = counting.special_tokens if special_text != "text" else ()
+    prepared = tokenizer.pipeline.prepare(text, special_text, around)
+    left_out = 0
     pieces: list[_Piece] = []
-    notes: list[str] = []
-    dropped = 0
-    offset = 0
-    if given != text:
-        notes.append("Lone surrogates have no UTF-8: each is encoded as U+FFFD.")
-    for stretch, is_special in cut_special_tokens(text, cut):
-        if is_special:
-            if special_text == "error":
-                raise OptionError(
-                    f"The text holds the special token {stretch!r} at character {offset}.",
-                    "Allow special tokens, or encode them as plain text.",
-                )
-            pieces.append(_special(stretch, tokenizer.special_ids[stretch], offset))
-        elif stretch:
-            piece, lost = _stretch(tokenizer, boundaries, stretch, offset)
-            pieces.append(piece)
-            dropped += lost
-        offset += len(stretch)
-    if dropped:
-        notes.append(f"The pretokenizer drops {dropped:,} of {len(text):,} characters.")
+    for part in prepared.parts:
+        if isinstance(part, SetTokens):
+            pieces.append(_set_tokens(part))
+        else:
+            pieces.append(_stretch(tokenizer, boundaries, part))
+            left_out += sum(map(tokenizer.base.left_out, part.pretokens))
+    notes = prepared.notes
+    if left_out:
+        notes += (
+            f"The vocabulary lacks {left_out:,} characters: they are left out and their neighbours joined, as the "
+            "file's own library does.",
+        )
 
     def joined(name: str) -> NDArray[np.int64]:
         arrays = [getattr(piece, name) for piece in pieces]
@@ -173,7 +167,7 @@ def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], text: str, spe
 
     return EncodedText(
         tokenizer=tokenizer,
-        text=given,
+        text=text,
         symbols=joined("symbols"),
         rank=joined("rank"),
         made=joined("made"),
@@ -184,99 +178,104 @@ def lay_out(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], text: str, spe
         content_start=np.concatenate(([0], np.cumsum(joined("widths")))),
         content=b"".join(piece.content for piece in pieces),
         known=tokenizer.position,
-        dropped=dropped,
-        notes=tuple(notes),
+        dropped=prepared.dropped,
+        notes=notes,
     )
 
 
-def _special(text: str, token_id: int, offset: int) -> _Piece:
-    content = text.encode()
-    one = np.zeros(1, dtype=np.int64)
+def _set_tokens(tokens: SetTokens) -> _Piece:
+    """Lay out tokens that nothing touches; those of one stretch of code points share it."""
+    ids = np.array(tokens.ids, dtype=np.int64)
+    is_new = np.append(True, (np.diff(tokens.start) != 0) | (np.diff(tokens.end) != 0))
+    part, parts = _places(np.cumsum(is_new[: len(ids)]))
+    stands = np.full(len(ids), STANDS)
     return _Piece(
-        content,
-        symbols=one - 2 - token_id,
-        rank=one + STANDS,
-        made=one + STANDS,
-        start=one + offset,
-        end=one + offset + len(text),
-        part=one,
-        parts=one + 1,
-        widths=one + len(content),
+        b"".join(tokens.contents),
+        symbols=-2 - ids,
+        rank=stands,
+        made=stands,
+        start=tokens.start,
+        end=tokens.end,
+        part=part,
+        parts=parts,
+        widths=np.array([len(content) for content in tokens.contents], dtype=np.int64),
     )
 
 
-def _stretch(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], stretch: str, offset: int) -> tuple[_Piece, int]:
-    """Lay out text without special tokens; also returns how many code points the pretokenizer left uncovered."""
-    normalized, clusters = aligned_normalize(stretch, tokenizer.counting.normalize)
-    spans = pretokenizer_for(tokenizer.counting).spans(normalized)
-    found = [boundaries.of(normalized[a:b].encode(), tokenizer.position) for a, b in spans]
-    if not found:
-        empty = np.empty(0, dtype=np.int64)
-        names = ("symbols", "rank", "made", "start", "end", "part", "parts", "widths")
-        return _Piece(b"", **dict.fromkeys(names, empty)), len(stretch)
+def _stretch(tokenizer: Tokenizer, boundaries: BoundaryRanks[Any], stretch: Stretch) -> _Piece:
+    found = [boundaries.of(pretoken, tokenizer.position) for pretoken in stretch.pretokens]
+    n_symbols = np.array([len(one.symbols) for one in found], dtype=np.int64)
+    if not n_symbols.sum():
+        return _Piece(b"", **dict.fromkeys(_ARRAYS, np.empty(0, dtype=np.int64)))
     symbols = np.concatenate([one.symbols for one in found]).astype(np.int64)
     widths = np.concatenate([one.widths for one in found]).astype(np.int64)
-    rank = np.concatenate([one.rank for one in found])
-    made = np.concatenate([one.made for one in found])
-    content = b"".join(normalized[a:b].encode() for a, b in spans)
-    n_symbols = [len(one.symbols) for one in found]
-
-    # Where each symbol's bytes lie in the normalized stretch: spans may leave gaps between them.
-    byte_of_char = _byte_offsets(normalized)
-    span_from = byte_of_char[[a for a, _ in spans]]
-    within = np.concatenate(([0], np.cumsum(widths)[:-1]))
-    span_first = np.concatenate(([0], np.cumsum(n_symbols)[:-1]))
-    at_byte = within - np.repeat(within[span_first] - span_from, n_symbols)
-
-    char_from, byte_from, byte_to = clusters
-    cluster = np.searchsorted(byte_from, at_byte, side="right") - 1
-    is_marker = widths == 0
-    # A marker of its own stands behind the last character of its word.
-    cluster[is_marker] = np.searchsorted(byte_from, at_byte[is_marker], side="left") - 1
-    start, end = char_from[cluster] + offset, char_from[cluster + 1] + offset
-    start[is_marker] = end[is_marker]
-    if tokenizer.base.base == "bytes":
-        part, parts = at_byte - byte_from[cluster], byte_to[cluster] - byte_from[cluster]
-    else:
-        char_at = np.searchsorted(byte_of_char, at_byte)
-        first_char = np.searchsorted(byte_of_char, byte_from[cluster])
-        part = char_at - first_char
-        parts = np.searchsorted(byte_of_char, byte_to[cluster]) - first_char
-    part[is_marker], parts[is_marker] = 0, 1
     if tokenizer.unknown is not None:
         symbols[symbols == GAP] = -2 - tokenizer.special_ids[tokenizer.unknown]
-    uncovered = len(normalized) - sum(b - a for a, b in spans)
-    arrays = {"symbols": symbols, "rank": rank, "made": made, "start": start, "end": end}
-    return _Piece(content, **arrays, part=part, parts=parts, widths=widths), uncovered
+
+    # A pre-token without any symbol has bytes all the same, so symbols are counted from where their pre-token begins.
+    lengths = np.array([len(pretoken) for pretoken in stretch.pretokens], dtype=np.int64)
+    behind = np.cumsum(widths)
+    first = behind - widths + np.repeat((np.cumsum(lengths) - lengths) - _widths_before(n_symbols, behind), n_symbols)
+    is_marker = widths == 0
+    # A marker of its own stands behind the last character of its word.
+    first_byte = np.where(is_marker, np.maximum(first - 1, 0), first)
+    last_byte = np.where(is_marker, first_byte, first + widths - 1)
+    start, end = stretch.start[stretch.group[first_byte]], stretch.end[stretch.group[last_byte]]
+    start[is_marker] = end[is_marker]
+    part, parts = _parts(stretch, first_byte, last_byte, is_marker)
+    return _Piece(
+        b"".join(pretoken for pretoken, n in zip(stretch.pretokens, n_symbols.tolist(), strict=True) if n),
+        symbols=symbols,
+        rank=np.concatenate([one.rank for one in found]),
+        made=np.concatenate([one.made for one in found]),
+        start=start,
+        end=end,
+        part=part,
+        parts=parts,
+        widths=widths,
+    )
 
 
-_Clusters = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-_GRAPHEME = regex.compile(r"\X")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+def _widths_before(n_symbols: NDArray[np.int64], behind: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many bytes the symbols before each pre-token stand for.
 
-
-def aligned_normalize(text: str, forms: tuple[str, ...]) -> tuple[str, _Clusters]:
-    """Normalize a text and tell which characters became which bytes.
-
-    Returns the new text and, for stretches that were normalized on their own, (characters where each begins, and one
-    more for the end; bytes where each begins; bytes where each ends). Where nothing is normalized the stretches are
-    single characters; else grapheme clusters, or the whole text where even these depend on each other.
+    n_symbols: of each pre-token; behind: the bytes of all symbols up to each
     """
-    if not forms:
-        bounds = _byte_offsets(text)
-        return text, (np.arange(len(text) + 1), bounds[:-1], bounds[1:])
-    normalized = normalize(text, forms)
-    stretches = _GRAPHEME.findall(text)
-    made = [normalize(stretch, forms) for stretch in stretches]
-    if "".join(made) != normalized:
-        stretches, made = [text], [normalized]
-    chars = np.concatenate(([0], np.cumsum([len(stretch) for stretch in stretches])))
-    ends = np.cumsum([len(one.encode()) for one in made])
-    return normalized, (chars, np.concatenate(([0], ends[:-1])), ends)
+    before: NDArray[np.int64] = np.append(0, behind)[np.cumsum(n_symbols) - n_symbols]
+    return before
 
 
-def _byte_offsets(text: str) -> NDArray[np.int64]:
-    """Return (characters + 1,) int64: where each character begins in UTF-8."""
-    codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
-    widths = 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
-    return np.concatenate(([0], np.cumsum(widths)))
+def _parts(
+    stretch: Stretch, first_byte: NDArray[np.int64], last_byte: NDArray[np.int64], is_marker: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the place of each symbol among those of its code points, and how many these are.
+
+    What is left out before or behind them, as a pretokenizer may do, counts as one.
+    """
+    part, parts = np.zeros(len(first_byte), dtype=np.int64), np.ones(len(first_byte), dtype=np.int64)
+    own = np.flatnonzero(~is_marker)
+    first_group, last_group = stretch.group[first_byte[own]], stretch.group[last_byte[own]]
+    begins_inside, ends_inside = ~stretch.opens[first_byte[own]], ~stretch.closes[last_byte[own]]
+    is_one = first_group == last_group
+    within = np.flatnonzero(is_one)
+    if len(within):
+        groups = first_group[within]
+        place, number = _places(groups)
+        run_first, run_last = np.flatnonzero(place == 0), np.flatnonzero(place == number - 1)
+        late = np.repeat(begins_inside[within][run_first], number[run_first])
+        early = np.repeat(ends_inside[within][run_last], number[run_first])
+        part[own[within]] = place + late
+        parts[own[within]] = number + late + early
+    across = np.flatnonzero(~is_one)
+    part[own[across]] = begins_inside[across]
+    parts[own[across]] = 1 + begins_inside[across] + ends_inside[across]
+    return part, parts
+
+
+def _places(groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the place of each among its neighbours of the same group, and how many these are; both (n,) int64."""
+    if not len(groups):
+        return groups, groups
+    starts = np.flatnonzero(np.append(True, groups[1:] != groups[:-1]))
+    lengths = np.diff(np.append(starts, len(groups)))
+    return np.arange(len(groups)) - np.repeat(starts, lengths), np.repeat(lengths, lengths)

@@ -10,7 +10,8 @@ makes the same merges as without a limit, up to the first whose rank is K or mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -35,17 +36,31 @@ class PairEntries(NamedTuple):
     rank: NDArray[np.int64]
 
 
+class Whole(NamedTuple):
+    """A pre-token that is taken whole because it is a token.
+
+    rank: from behind this rank on; -1 where that is always
+    number: of its symbol, base symbols not counted
+    """
+
+    rank: int
+    number: int
+
+
 class MergeSource(Protocol):
     """What merges; symbol ids are base symbols, then what each rank makes.
 
     n_base: how many base symbols there are
-    takes_whole: a pre-token that is a token is taken whole, whatever its merges would give
+    takes_whole: some pre-tokens that are tokens are taken whole, whatever their merges would give
     ascends: no merge makes a pair of lower rank than its own, so the highest rank is the last
+    turns: the rank behind which each rank applies, where several are alike and the leftmost is taken, whichever it is;
+        None: each rank is alone
     """
 
     n_base: int
     takes_whole: bool
     ascends: bool
+    turns: Sequence[int] | None
 
     def __len__(self) -> int:
         """How many ranks there are."""
@@ -53,8 +68,14 @@ class MergeSource(Protocol):
     def of(self, left: int, right: int) -> int | None:
         """Return the rank of what two neighbours make, None if they do not merge."""
 
-    def whole(self, pretoken: bytes) -> int | None:
-        """Return the rank of a pre-token that is taken whole, None if it is not."""
+    def whole(self, pretoken: bytes) -> Whole | None:
+        """Return as what, and from when on, a pre-token is taken whole, None if it is not."""
+
+    def wholes(self, position: int) -> Iterable[tuple[bytes, int]]:
+        """Return the pre-tokens that are taken whole after `position` merges, and their symbols."""
+
+    def makes(self) -> NDArray[np.int32]:
+        """Return the symbol that each rank makes, for a merge to go on from: (ranks,) int32."""
 
     def pair(self, rank: int) -> Pair | None:
         """Return the pair that makes the token of a rank, None if there is no such pair."""
@@ -71,6 +92,7 @@ class MergeRanks:
 
     takes_whole = False
     ascends = True
+    turns: Sequence[int] | None = None
 
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.n_base = n_base
@@ -97,9 +119,17 @@ class MergeRanks:
         """Return the rank of a pair, None if it is no merge."""
         return self._rank.get(left << 32 | right)
 
-    def whole(self, pretoken: bytes) -> int | None:
+    def whole(self, pretoken: bytes) -> Whole | None:
         """Return None: a list of pairs takes nothing whole."""
         return None
+
+    def wholes(self, position: int) -> Iterable[tuple[bytes, int]]:
+        """Return nothing."""
+        return ()
+
+    def makes(self) -> NDArray[np.int32]:
+        """Return the symbols in order: each rank makes one of its own."""
+        return np.arange(self.n_base, self.n_base + len(self), dtype=np.int32)
 
     def pair(self, rank: int) -> Pair:
         """Return the pair of a rank."""
@@ -121,6 +151,7 @@ class JoinedRanks:
 
     takes_whole = True
     ascends = False
+    turns: Sequence[int] | None = None
 
     def __init__(self, base: Sequence[bytes], tokens: Sequence[bytes]) -> None:
         """Take the list over.
@@ -140,18 +171,28 @@ class JoinedRanks:
         made = self._symbol.get(self._content[left] + self._content[right])
         return None if made is None else made - self.n_base
 
-    def whole(self, pretoken: bytes) -> int | None:
+    def whole(self, pretoken: bytes) -> Whole | None:
         """Return the rank of a pre-token that is a token; None for one byte, which is a base symbol."""
-        symbol = self._symbol.get(pretoken, -1)
-        return symbol - self.n_base if symbol >= self.n_base else None
+        rank = self._symbol.get(pretoken, -1) - self.n_base
+        return Whole(rank, rank) if rank >= 0 else None
+
+    def wholes(self, position: int) -> Iterable[tuple[bytes, int]]:
+        """Return every token up to a position."""
+        return zip(self._content[: self.n_base + position], range(self.n_base + position), strict=True)
+
+    def makes(self) -> NDArray[np.int32]:
+        """Return the symbols in order: each rank makes one of its own."""
+        return np.arange(self.n_base, len(self._content), dtype=np.int32)
 
     def pair(self, rank: int) -> Pair | None:
         """Return the two symbols that the token's bytes merge to just before its rank; None if they are not two."""
         from bpe_viz.engine.boundaries import split_symbols
 
-        content = self._content[self.n_base + rank]
-        parts = split_symbols([self._symbol[content[i : i + 1]] for i in range(len(content))], self, rank)
+        parts = split_symbols(self._first_symbols(self._content[self.n_base + rank]), self, rank)
         return Pair(*parts) if len(parts) == 2 else None
+
+    def _first_symbols(self, content: bytes) -> list[int]:
+        return [self._symbol[content[i : i + 1]] for i in range(len(content))]
 
     def pairs(self, n: int) -> list[Pair]:
         """Raise FormatError: which pair makes a token depends on what stands around it."""
@@ -174,3 +215,145 @@ class JoinedRanks:
         table = np.array(found, dtype=np.int64).reshape(-1, 3)
         left_ids, right_ids = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
         return PairEntries(left_ids, right_ids, np.ascontiguousarray(table[:, 2]))
+
+
+class ScoredPieces(JoinedRanks):
+    """SentencePiece's list: the text of two neighbours, joined -> rank. Source: sentencepiece, src/bpe_model.cc."""
+
+    takes_whole = False
+
+    def __init__(
+        self,
+        base: Sequence[bytes],
+        pieces: Sequence[bytes],
+        frozen: frozenset[int] = frozenset(),
+        turns: Sequence[int] | None = None,
+    ) -> None:
+        """Take the list over.
+
+        base: the text of each base symbol: one character, or a piece that is cut out and never merges
+        pieces: the text of all that merges make, the highest score first; no text comes twice, and all their
+            characters are in base
+        frozen: the base symbols that never merge
+        turns: as in MergeSource, where pieces have the same score
+        """
+        super().__init__(base, pieces)
+        self._frozen = frozen
+        self.turns = turns
+        for symbol in frozen:
+            del self._symbol[self._content[symbol]]
+
+    def of(self, left: int, right: int) -> int | None:
+        """Return the rank of the joined text of two symbols, None if it is no piece."""
+        return None if left in self._frozen or right in self._frozen else super().of(left, right)
+
+    def whole(self, pretoken: bytes) -> Whole | None:
+        """Return None: a text is a token only if its merges make it."""
+        return None
+
+    def wholes(self, position: int) -> Iterable[tuple[bytes, int]]:
+        """Return nothing."""
+        return ()
+
+    def pair(self, rank: int) -> Pair | None:
+        """Return the two symbols whose merge makes the piece out of its characters; None if these do not make it."""
+        from bpe_viz.engine.boundaries import merges_in_order
+
+        found = [self._symbol.get(one.encode()) for one in self._content[self.n_base + rank].decode()]
+        symbol = [one for one in found if one is not None]
+        if len(symbol) < len(found):
+            return None  # a character is cut out before any merge
+        for start, boundary, made in merges_in_order(tuple(symbol), self):
+            if made == rank:
+                return Pair(symbol[start], symbol[boundary])
+            symbol[start] = self.n_base + made
+        return None
+
+
+class ListedRanks:
+    """A list as files hold it, in which lines may make the same token: pair -> rank of the last line that has it.
+
+    Each rank has a symbol of its own all the same, which tells by which line a token was made; merges go on from all
+    symbols of one token alike. Behind them stand the symbols of tokens that no line makes.
+    Source: huggingface/tokenizers, models/bpe/model.rs and word.rs.
+    """
+
+    ascends = False
+    turns: Sequence[int] | None = None
+
+    def __init__(
+        self,
+        n_base: int,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        made: NDArray[np.int32],
+        numbers: Mapping[bytes, int] | None = None,
+    ) -> None:
+        """Take the list over.
+
+        left, right: (ranks,) the first symbols of the tokens that each line joins
+        made: (ranks,) the first symbol of the token that each line makes
+        numbers: the symbols, base symbols not counted, of pre-tokens that are taken whole once all merges apply
+        """
+        self.n_base = n_base
+        self._left, self._right, self._made = left, right, made
+        self._numbers = numbers or {}
+        self.takes_whole = numbers is not None
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @cached_property
+    def _keys(self) -> list[int]:
+        return (self._left.astype(np.int64) << 32 | self._right).tolist()  # type: ignore[no-any-return]  # integers
+
+    @cached_property
+    def _rank(self) -> dict[int, int]:
+        return dict(zip(self._keys, range(len(self)), strict=True))
+
+    @cached_property
+    def _first(self) -> list[int]:
+        return self._made.tolist()  # type: ignore[no-any-return]  # integers
+
+    @property
+    def n_repeated(self) -> int:
+        """How many lines join a pair that a later line joins again, so that they never apply."""
+        return len(self) - len(self._rank)
+
+    def of(self, left: int, right: int) -> int | None:
+        """Return the rank of a pair, None if it is no merge."""
+        n_base, n_ranks, first = self.n_base, len(self._made), self._first
+        if n_base <= left < n_base + n_ranks:
+            left = first[left - n_base]
+        if n_base <= right < n_base + n_ranks:
+            right = first[right - n_base]
+        return self._rank.get(left << 32 | right)
+
+    def whole(self, pretoken: bytes) -> Whole | None:
+        """Return the symbol of a pre-token that is a token: it counts when all merges apply, and not before."""
+        number = self._numbers.get(pretoken)
+        return None if number is None else Whole(len(self) - 1, number)
+
+    def wholes(self, position: int) -> Iterable[tuple[bytes, int]]:
+        """Return every pre-token that is a token if all merges apply."""
+        if position < len(self):
+            return ()
+        return ((content, self.n_base + number) for content, number in self._numbers.items())
+
+    def makes(self) -> NDArray[np.int32]:
+        """Return the first symbol of the token that each rank makes."""
+        return self._made
+
+    def pair(self, rank: int) -> Pair | None:
+        """Return the pair of a rank, None for a token that no merge makes."""
+        return Pair(int(self._left[rank]), int(self._right[rank])) if 0 <= rank < len(self) else None
+
+    def pairs(self, n: int) -> list[Pair]:
+        """Return the pairs of the first n lines, those that a later line joins again among them."""
+        return [Pair(a, b) for a, b in zip(self._left[:n].tolist(), self._right[:n].tolist(), strict=True)]
+
+    def entries(self, n: int) -> PairEntries:
+        """Return the pairs of the first n lines that apply."""
+        ranks = np.sort(np.fromiter(self._rank.values(), np.int64, len(self._rank)))
+        ranks = ranks[ranks < n]
+        return PairEntries(self._left[ranks], self._right[ranks], ranks)

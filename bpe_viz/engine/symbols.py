@@ -62,8 +62,20 @@ class BaseVocabulary:
             pieces.append(b"")
         return pieces
 
+    def start(self, pretoken: bytes) -> tuple[list[int], list[int]]:
+        """Return the base symbols of a pre-token, and how many of its bytes each stands for.
+
+        Raises FormatError for a pre-token that a file's own library would refuse.
+        """
+        pieces = self.pieces(pretoken)
+        return self.symbols(pieces), [len(piece) for piece in pieces]
+
+    def left_out(self, pretoken: bytes) -> int:
+        """Return how many characters of a pre-token no symbol stands for, while their neighbours are joined: none."""
+        return 0
+
     def arrays(self, pretoken: bytes) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return what pieces and symbols do for a long pre-token: (symbols, bytes of each piece), both (n,) int32."""
+        """Return what start does, for a long pre-token: both (n,) int32."""
         if self.base == "bytes":
             codes = np.frombuffer(pretoken, dtype=np.uint8).astype(np.int32)
             widths = np.ones(len(codes), dtype=np.int32)
@@ -218,17 +230,23 @@ def _vocabulary(base: list[tuple[bytes, bool]], options: TrainingOptions) -> Bas
 
 
 class SymbolTable:
-    """The bytes of every symbol id: base symbols first, then one for each merge.
+    """The bytes of every symbol id: base symbols first, then one for each merge, then tokens that no merge makes.
 
     Reads arrays that only ever grow beyond what this table was told of, so it may be kept as long as wanted.
     """
 
-    __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols")
+    __slots__ = ("_ends_word", "_text", "_text_start", "base", "n_symbols", "n_unmade")
 
-    def __init__(self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int) -> None:
-        """Arrays as in kernels_order.Order and kernels.State; n_symbols: how many of them count."""
+    def __init__(
+        self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int, n_unmade: int = 0
+    ) -> None:
+        """Arrays as in kernels_order.Order and kernels.State; n_symbols: how many of them count.
+
+        n_unmade: how many of these, the last ones, no merge makes
+        """
         self.base = base
         self.n_symbols = n_symbols
+        self.n_unmade = n_unmade
         self._text = text
         self._text_start = text_start
         self._ends_word = ends_word
@@ -241,11 +259,6 @@ class SymbolTable:
         if not 0 <= symbol < self.n_symbols:
             raise IndexError(f"no symbol {symbol} among {self.n_symbols}")
         return self._text[self._text_start[symbol] : self._text_start[symbol + 1]].tobytes()  # type: ignore[no-any-return]  # uint8
-
-    def texts(self, n: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the labels of the first n symbols end to end, and (n + 1,) where each begins; copies."""
-        start = np.array(self._text_start[: n + 1], dtype=np.int64)
-        return np.array(self._text[: start[-1]], dtype=np.uint8), start
 
     def ends_word(self, symbol: int) -> bool:
         """Whether the symbol carries the end-of-word marker."""
@@ -261,5 +274,5 @@ class SymbolTable:
         return self.base.marker if self.ends_word(symbol) else ""
 
     def rank(self, symbol: int) -> int | None:
-        """The rank of the merge that made the symbol; None for a base symbol."""
-        return symbol - len(self.base) if symbol >= len(self.base) else None
+        """The rank of the merge that made the symbol; None for a base symbol and for a token that no merge makes."""
+        return symbol - len(self.base) if len(self.base) <= symbol < self.n_symbols - self.n_unmade else None

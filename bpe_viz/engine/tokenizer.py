@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
 from bpe_viz.engine.merge_ranks import JoinedRanks, MergeRanks, MergeSource
+from bpe_viz.engine.pipeline import Pipeline, PlainPipeline, SpecialText
 from bpe_viz.engine.segments import cut_special_tokens, normalize
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair, Token
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bpe_viz.engine.quick_ids import QuickIds
     from bpe_viz.engine.timeline import Timeline
 
-SpecialText = Literal["allow", "text", "error"]
+__all__ = ["BYTES", "DecodedPiece", "Decoding", "SpecialText", "Tokenizer"]
 
 _MOST_BYTES = 1 << 30
 """Of all tokens: a list in which each merge doubles the longest would soon have no end."""
@@ -88,7 +89,7 @@ class Tokenizer:
         self.counting = counting
         self.unknown = unknown
         self.name = name
-        self.n_merges = len(symbols) - len(symbols.base)
+        self.n_merges = len(symbols) - len(symbols.base) - symbols.n_unmade
         self.position = self.n_merges if position is None else position
         if not 0 <= self.position <= self.n_merges:
             raise IndexError(f"position {self.position} is outside 0 to {self.n_merges}")
@@ -102,7 +103,20 @@ class Tokenizer:
             ids, special_ids = self._number_with_specials(specials_first)
         self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
         self.special_ids = special_ids
+        self.pipeline: Pipeline = PlainPipeline(counting, special_ids)
+        """What stands around the merges."""
+        self.is_told_by_options = True
+        """Base, merges and `counting` tell all that the file does, so that other formats may hold it."""
+        self.kind = "BPE"
+        """The kind of its model."""
+        self.why_no_merges = ""
+        """Why there are no merges to step through; empty if there are."""
+        self.text_of_ids: Callable[[Sequence[int]], str] | None = None
+        """How its file's own library makes a text of ids, of which some no token has; None: bytes are joined."""
+        self.document: bytes | None = None
+        """The whole tokenizer.json that it was read from."""
         self._symbol_of_id: dict[int, int] | None = None
+        self._special_of_id: dict[int, str] | None = None
         self._quick: QuickIds | None = None
 
     @classmethod
@@ -218,12 +232,16 @@ class Tokenizer:
         symbol = self._symbol(token_id)
         if symbol is not None:
             rank = self.symbols.rank(symbol)
-            kind: Literal["base", "merge"] = "base" if rank is None else "merge"
+            kind: Literal["base", "merge", "whole", "special"] = "base" if rank is None else "merge"
+            if rank is None and self.unknown is not None and token_id == self.special_ids.get(self.unknown):
+                return Token(token_id, self.symbols.content(symbol), False, None, "unknown")
+            if rank is None and symbol >= len(self.base):
+                kind = "special" if self._special_text(token_id) else "whole"
             return Token(token_id, self.symbols.content(symbol), self.symbols.ends_word(symbol), rank, kind)
-        for text, special_id in self.special_ids.items():
-            if special_id == token_id:
-                return Token(token_id, text.encode(), False, None, "unknown" if text == self.unknown else "special")
-        raise KeyError(token_id)
+        text = self._special_text(token_id)
+        if text is None:
+            raise KeyError(token_id)
+        return Token(token_id, text.encode(), False, None, "unknown" if text == self.unknown else "special")
 
     def label(self, token_id: int) -> bytes:
         """Return the token's text with its end-of-word marker. Raises KeyError if there is none."""
@@ -241,14 +259,15 @@ class Tokenizer:
         rank = None if symbol is None else self.symbols.rank(symbol)
         return None if rank is None else self.merge_ranks.pair(rank)
 
-    def lay_out(self, text: str, special_text: SpecialText = "allow") -> EncodedText:
+    def lay_out(self, text: str, special_text: SpecialText = "allow", around: bool = True) -> EncodedText:
         """Encode a text for every position at once: see layout.EncodedText.
 
+        around: with the tokens that its file puts around a text
         Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
         if self.normalizes_first and special_text != "text":
             self.check_special_tokens(text)
-        encoded = lay_out(self, self._boundaries, text, special_text)
+        encoded = lay_out(self, self._boundaries, text, special_text, around)
         if self.refuses_gaps and len(gaps := np.flatnonzero(encoded.symbols == GAP)):
             start, end = int(encoded.start[gaps[0]]), int(encoded.end[gaps[0]])
             raise FormatError(
@@ -287,7 +306,8 @@ class Tokenizer:
 
         Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
-        if special_text != "allow" or self.refuses_gaps or self.normalizes_first:
+        is_plain = special_text == "allow" and not self.refuses_gaps and not self.normalizes_first
+        if not is_plain or not self.pipeline.is_plain_for(text):
             details = self.lay_out(text, special_text).encoding(self.position)
             return [token.id for token in details.tokens if token.id is not None]
         if self._quick is None:
@@ -310,8 +330,10 @@ class Tokenizer:
         """Join the tokens' bytes and read them as UTF-8, invalid bytes as U+FFFD.
 
         An id that no token has is marked in the text. A marked end of word becomes a space if the pretokenizer
-        dropped the white space between words, else nothing.
+        dropped the white space between words, else nothing. Where the file has a library, that makes the text.
         """
+        if self.text_of_ids is not None:
+            return self._decode_by_library(ids, self.text_of_ids(ids))
         space = b" " if self.base.end_of_word != "none" and not self.covers_text else b""
         pieces: list[DecodedPiece] = []
         run: list[bytes] = []
@@ -336,6 +358,17 @@ class Tokenizer:
         joined = "".join(text)
         return Decoding(tuple(pieces), joined.removesuffix(" ") if space else joined, tuple(unknown), invalid)
 
+    def _decode_by_library(self, ids: Sequence[int], text: str) -> Decoding:
+        pieces: list[DecodedPiece] = []
+        for token_id in ids:
+            try:
+                pieces.append(DecodedPiece(token_id, self.label(token_id)))
+            except KeyError:
+                pieces.append(DecodedPiece(token_id, None))
+        typed = sum((piece.content or b"").count("\ufffd".encode()) for piece in pieces)
+        unknown = tuple(piece.id for piece in pieces if piece.content is None)
+        return Decoding(tuple(pieces), text, unknown, max(0, text.count("\ufffd") - typed))
+
     @property
     def covers_text(self) -> bool:
         """Whether the pretokenizer keeps every character of a text, so far as its name tells."""
@@ -345,8 +378,15 @@ class Tokenizer:
 
     def _symbol(self, token_id: int) -> int | None:
         if self._symbol_of_id is None:
-            self._symbol_of_id = {token: symbol for symbol, token in enumerate(self._ids.tolist())}
+            # Of several symbols of one token the first.
+            ids = self._ids.tolist()
+            self._symbol_of_id = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
         return self._symbol_of_id.get(token_id)
+
+    def _special_text(self, token_id: int) -> str | None:
+        if self._special_of_id is None:
+            self._special_of_id = {number: text for text, number in reversed(self.special_ids.items())}
+        return self._special_of_id.get(token_id)
 
     def _number_with_specials(self, specials_first: bool) -> tuple[NDArray[np.int64], dict[str, int]]:
         """Number the symbols, and the unknown and the special tokens after or before them.

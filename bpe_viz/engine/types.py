@@ -223,14 +223,14 @@ class Token:
     content: its bytes, the end-of-word marker not included
     ends_word: it carries the end-of-word marker
     rank: of the merge that made it; None for base symbols, unknown and special tokens
-    kind: what it is
+    kind: what it is; "whole" is a token that no merge makes
     """
 
     id: int
     content: bytes
     ends_word: bool
     rank: int | None
-    kind: Literal["base", "merge", "unknown", "special"]
+    kind: Literal["base", "merge", "whole", "unknown", "special"]
 
 
 @dataclass(frozen=True, slots=True)

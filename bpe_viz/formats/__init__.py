@@ -67,6 +67,7 @@ class Format:
         Raises FormatError if it would change what the tokenizer does.
     holds_pretokenizer: a saved file tells how text is cut, and which tokens are special
     holds_ids: a saved file tells the ids of tokens
+    keeps_document: save writes a tokenizer.json that was read as it was, whatever it says
     companions: the other files that save writes beside the one that is named; raises FormatError for a wrong name
     check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
         known before training; None: any can
@@ -81,6 +82,7 @@ class Format:
     save: Callable[[Tokenizer, Path], tuple[str, ...]] | None
     holds_pretokenizer: bool = True
     holds_ids: bool = True
+    keeps_document: bool = False
     companions: Callable[[Path], tuple[Path, ...]] = _no_companions
     check: Callable[[Options], None] | None = None
     library: OwnLibrary | None = None
@@ -148,6 +150,12 @@ def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) ->
     if found.save is None:
         raise TypeError(f"{name} is chosen among formats that save")
     _check_companions(found, path)
+    if not tokenizer.is_told_by_options and not (found.keeps_document and tokenizer.document is not None):
+        model = "" if tokenizer.kind == "BPE" else f" It is {tokenizer.kind}, which has no merges."
+        raise FormatError(
+            f"{found.title} cannot hold {tokenizer.name}: it would encode otherwise.{model}",
+            "Save as .json." if tokenizer.document is not None else "Keep the file that it was read from.",
+        )
     notes = found.save(tokenizer, path)
     if tokenizer.normalizes_first:
         notes += ("Special tokens are looked for before text is normalized; where this comes from it is afterwards.",)

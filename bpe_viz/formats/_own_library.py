@@ -56,8 +56,10 @@ def encode_with_tokenizers(content: str) -> Encode:
     return encode
 
 
-def _open_json(path: Path, tokenizer: Tokenizer) -> Encode:
-    return encode_with_tokenizers(read_whole(path).decode("utf-8-sig"))
+def _open_document(path: Path, tokenizer: Tokenizer) -> Encode:
+    """Run the tokenizer.json that the file is, or that says the same."""
+    content = read_whole(path) if tokenizer.document is None else tokenizer.document
+    return encode_with_tokenizers(content.decode("utf-8-sig"))
 
 
 def _open_ranks(path: Path, tokenizer: Tokenizer) -> Encode:
@@ -81,5 +83,5 @@ def _open_ranks(path: Path, tokenizer: Tokenizer) -> Encode:
     return encode
 
 
-TOKENIZERS = OwnLibrary("tokenizers", _open_json)
+TOKENIZERS = OwnLibrary("tokenizers", _open_document)
 TIKTOKEN = OwnLibrary("tiktoken", _open_ranks)

@@ -1,47 +1,46 @@
-"""The parts of a tokenizer.json around its model: normalizer, pre-tokenizer, post-processor and decoder."""
+"""The parts of a tokenizer.json around its model, as far as options of bpe_viz say the same."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import regex
 
 from bpe_viz.engine.pretokenize import LINES, PRETOKENIZERS
-from bpe_viz.errors import FormatError
 from bpe_viz.formats._split_patterns import WHOLE_TEXT, from_library, why_not_alike
-from bpe_viz.formats._tokenizer_json_writing import NORMALIZERS, SIGMA_NOTE
+from bpe_viz.formats._tokenizer_json_writing import NORMALIZERS
 
 Step = dict[str, Any]
 
 
+class NotSaidByOptions(Exception):  # noqa: N818  # nothing is wrong with the file
+    """No options say what a step does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place in a file, to name it in errors."""
+    """A place in a file, to name it."""
 
-    path: Path
     name: str
 
     def at(self, key: str | int) -> Field:
         """Return a place inside this one."""
-        return Field(self.path, f"{self.name}[{key}]" if isinstance(key, int) else f"{self.name}.{key}")
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.name}"
+        return Field(f"{self.name}[{key}]" if isinstance(key, int) else f"{self.name}.{key}")
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise FormatError: bpe_viz would not encode as the file says."""
-        raise FormatError(f"{self} {why}.", "bpe_viz does not read this part of the pipeline yet.")
+        """Raise NotSaidByOptions."""
+        raise NotSaidByOptions(f"{self.name} {why}")
 
 
 @dataclass(slots=True)
-class Pipeline:
-    """What surrounds the model.
+class PlainSteps:
+    """What surrounds the model, in options.
 
     pretokenizer, pattern, normalize: as in CountingOptions
     is_byte_level: text is written in letters that stand for bytes
     removed: a Split that removes letters before the model sees them, still to be compared with the vocabulary
+    is_scanned: the pattern is one whose pre-tokens are known to be the library's
     """
 
     pretokenizer: str = "gpt2"
@@ -49,33 +48,38 @@ class Pipeline:
     normalize: tuple[str, ...] = ()
     is_byte_level: bool = False
     removed: Step | None = None
-    notes: list[str] = field(default_factory=list)
+    is_scanned: bool = False
 
 
-def read_pipeline(
-    path: Path,
-    normalizer: Step | None,
-    pre_tokenizer: Step | None,
-    post_processor: Step | None,
-    decoder: Step | None,
-) -> Pipeline:
-    """Read the parts around the model. Raises FormatError for what bpe_viz would not do in the same way."""
-    pipeline = Pipeline(normalize=_normalizations(Field(path, "normalizer"), normalizer))
-    if "lowercase" in pipeline.normalize:
-        pipeline.notes.append(SIGMA_NOTE)
-    _read_pre_tokenizer(Field(path, "pre_tokenizer"), pre_tokenizer, pipeline)
-    for place, step in _steps(Field(path, "post_processor"), post_processor, "processors"):
+def read_steps(normalizer: Step | None, pre_tokenizer: Step | None, post_processor: Step | None) -> PlainSteps:
+    """Read the parts around the model. Raises NotSaidByOptions."""
+    steps = PlainSteps(normalize=_normalizations(Field("normalizer"), normalizer))
+    _read_pre_tokenizer(Field("pre_tokenizer"), pre_tokenizer, steps)
+    for place, step in flat_steps(Field("post_processor"), post_processor, "processors"):
         if not _adds_nothing(step):
             place.refuse(f"is {step.get('type')!r}, which puts tokens around a text")
-    for _, step in _steps(Field(path, "decoder"), decoder, "decoders"):
-        if step.get("type") not in ("ByteLevel", "Fuse", "BPEDecoder", "Replace", "Strip"):
-            pipeline.notes.append(
-                f"The decoder {step.get('type')!r} is not read: bpe_viz decodes by joining the tokens' bytes."
-            )
-    return pipeline
+    return steps
 
 
-def _steps(place: Field, part: Step | None, key: str) -> list[tuple[Field, Step]]:
+def letters_are_bytes(normalizer: Step | None, pre_tokenizer: Step | None) -> bool:
+    """Tell whether the model sees letters that stand for bytes, and nothing else: no step changes them again."""
+    try:
+        cuts = [step.get("type") for _, step in flat_steps(Field("pre_tokenizer"), pre_tokenizer, "pretokenizers")]
+        changes = [step.get("type") for _, step in flat_steps(Field("normalizer"), normalizer, "normalizers")]
+    except NotSaidByOptions:
+        return False  # the library will say what is wrong with the steps
+    if "ByteLevel" in cuts:
+        return "Metaspace" not in cuts[cuts.index("ByteLevel") :]
+    return changes[-1:] == ["ByteLevel"] and "Metaspace" not in cuts
+
+
+def without_last_step(pre_tokenizer: Step | None) -> Step | None:
+    """Return a pre-tokenizer without its last step, that which removes letters."""
+    steps = [step for _, step in flat_steps(Field("pre_tokenizer"), pre_tokenizer, "pretokenizers")][:-1]
+    return {"type": "Sequence", "pretokenizers": steps} if steps else None
+
+
+def flat_steps(place: Field, part: Step | None, key: str) -> list[tuple[Field, Step]]:
     """Return the steps of a Sequence, nested ones laid flat, or the one step, or none."""
     if part is None:
         return []
@@ -84,13 +88,13 @@ def _steps(place: Field, part: Step | None, key: str) -> list[tuple[Field, Step]
     inner = part.get(key)
     if not isinstance(inner, list) or not all(isinstance(step, dict) for step in inner):
         place.at(key).refuse("is no list of steps")
-    return [found for i, step in enumerate(inner) for found in _steps(place.at(key).at(i), step, key)]
+    return [found for i, step in enumerate(inner) for found in flat_steps(place.at(key).at(i), step, key)]
 
 
 def _normalizations(place: Field, normalizer: Step | None) -> tuple[str, ...]:
     ours = {theirs: name for name, theirs in NORMALIZERS.items()}
     found = []
-    for step_place, step in _steps(place, normalizer, "normalizers"):
+    for step_place, step in flat_steps(place, normalizer, "normalizers"):
         kind = step.get("type")
         if not isinstance(kind, str) or kind not in ours:
             step_place.refuse(f"is {kind!r}")
@@ -111,42 +115,42 @@ def _adds_nothing(step: Step) -> bool:
     )
 
 
-def _read_pre_tokenizer(place: Field, pre_tokenizer: Step | None, pipeline: Pipeline) -> None:
-    steps = _steps(place, pre_tokenizer, "pretokenizers")
-    if len(steps) == 1 and _removes_letters(steps[0][1]):
+def _read_pre_tokenizer(place: Field, pre_tokenizer: Step | None, steps: PlainSteps) -> None:
+    chain = flat_steps(place, pre_tokenizer, "pretokenizers")
+    if len(chain) == 1 and _removes_letters(chain[0][1]):
         # Whole texts, but for the letters that the base lacks.
-        pipeline.pattern, pipeline.removed = WHOLE_TEXT, steps[0][1]
+        steps.pattern, steps.removed = WHOLE_TEXT, chain[0][1]
         return
     cuts = False
-    for number, (step_place, step) in enumerate(steps):
+    for number, (step_place, step) in enumerate(chain):
         kind = step.get("type")
         if kind == "ByteLevel":
-            _read_byte_level(step_place, step, pipeline, is_only=number == 0, is_last=number == len(steps) - 1)
+            _read_byte_level(step_place, step, steps, is_only=number == 0, is_last=number == len(chain) - 1)
             cuts = cuts or bool(step.get("use_regex", True))
         elif kind == "WhitespaceSplit" and not cuts:
-            pipeline.pretokenizer = "whitespace"
+            steps.pretokenizer = "whitespace"
             cuts = True
         elif kind == "Split" and not cuts:
-            _read_split(step_place, step, pipeline)
+            _read_split(step_place, step, steps)
             cuts = True
-        elif kind == "Split" and number == len(steps) - 1 and pipeline.removed is None:
-            pipeline.removed = step
+        elif kind == "Split" and number == len(chain) - 1 and steps.removed is None:
+            steps.removed = step
         else:
             step_place.refuse(f"is {kind!r}{' after another step' if cuts else ''}")
     if not cuts:
-        pipeline.pattern = WHOLE_TEXT
+        steps.pattern = WHOLE_TEXT
 
 
-def _read_byte_level(place: Field, step: Step, pipeline: Pipeline, *, is_only: bool, is_last: bool) -> None:
+def _read_byte_level(place: Field, step: Step, steps: PlainSteps, *, is_only: bool, is_last: bool) -> None:
     if step.get("add_prefix_space", True):
         place.at("add_prefix_space").refuse("is true, so a space is put before every text")
     if not is_last:
         place.refuse("stands before another step")
-    pipeline.is_byte_level = True
+    steps.is_byte_level = True
     if step.get("use_regex", True):
         if not is_only:
             place.at("use_regex").refuse("is true after another step")
-        pipeline.pretokenizer = "gpt2"
+        steps.pretokenizer, steps.is_scanned = "gpt2", True
 
 
 def _removes_letters(step: Step) -> bool:
@@ -161,7 +165,7 @@ def _removes_letters(step: Step) -> bool:
     )
 
 
-def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
+def _read_split(place: Field, step: Step, steps: PlainSteps) -> None:
     written = _pattern_of(place.at("pattern"), step.get("pattern"))
     ours = from_library(written)
     behavior, invert = step.get("behavior"), bool(step.get("invert", False))
@@ -170,12 +174,12 @@ def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
         entries = reversed(list(PRETOKENIZERS.values()))
         named = {entry.pattern or LINES: entry.name for entry in entries if entry.lossless}
         if written in named:
-            pipeline.pretokenizer = named[written]
+            steps.pretokenizer, steps.is_scanned = named[written], True
             return
         pattern = f"{ours}|{_between(ours)}"
     elif behavior == "Removed" and invert:
         if ours == PRETOKENIZERS["whitespace"].pattern:
-            pipeline.pretokenizer = "whitespace"
+            steps.pretokenizer = "whitespace"
             return
         pattern = ours
     elif behavior == "Removed":
@@ -184,7 +188,7 @@ def _read_split(place: Field, step: Step, pipeline: Pipeline) -> None:
         place.at("behavior").refuse(f"is {behavior!r}")
     if reason := why_not_alike(pattern, written, behavior, invert):
         place.at("pattern").refuse(f"{written!r} cuts differently here: {reason}")
-    pipeline.pattern = pattern
+    steps.pattern = pattern
 
 
 def _pattern_of(place: Field, pattern: object) -> str:

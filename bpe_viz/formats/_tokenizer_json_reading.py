@@ -1,287 +1,313 @@
-"""Read a tokenizer.json into a tokenizer that encodes every text with the ids that the `tokenizers` library
-gives.
+"""Read a tokenizer.json into a tokenizer that encodes every text with the ids that the `tokenizers` library gives.
 
-What bpe_viz would do differently is refused by name: a file is read exactly or not at all.
+Three ways, each where it is known to give the library's ids:
+1. Steps that are scanned here, around merges of bytes: bpe_viz does all by itself. Texts with characters that the two
+   engines may sort otherwise go the second way.
+2. Any other steps around a BPE model: the library runs the steps, bpe_viz the merges.
+3. Any other model, and a BPE model that cannot be shown merge by merge: the library does all, and no merges are shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 
+from bpe_viz.engine.library_pipelines import (
+    BYTE_MODEL,
+    AddedTokens,
+    GuardedPipeline,
+    ModelPipeline,
+    StepsPipeline,
+    added_texts,
+    decoded_by,
+    library_tokenizer,
+)
+from bpe_viz.engine.pipeline import Pipeline, PlainPipeline
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Pair
-from bpe_viz.errors import FormatError
-from bpe_viz.formats._reading import read_whole, without_bom
-from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
-from bpe_viz.formats._tokenizer_json_pipeline import Field, Pipeline, read_pipeline
+from bpe_viz.engine.types import CountingOptions
+from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
+from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, Id, NotSteppedError, bpe_symbols
+from bpe_viz.formats._reading import parse_json, read_whole, without_bom
+from bpe_viz.formats._tokenizer_json_pipeline import (
+    NotSaidByOptions,
+    PlainSteps,
+    letters_are_bytes,
+    read_steps,
+    without_last_step,
+)
 from bpe_viz.formats._tokenizer_json_writing import split_off_unknown
+from bpe_viz.formats._tokens_only import tokens_only
 
-_Id = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
-
-
-class _AddedToken(msgspec.Struct):
-    id: _Id
-    content: str
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
+_NULL = msgspec.Raw(b"null")
+_Step = dict[str, Any] | None
+_Shape = TypeVar("_Shape")
 
 
 class _File(msgspec.Struct):
     model: msgspec.Raw
-    added_tokens: list[_AddedToken] | None = None
-    normalizer: dict[str, Any] | None = None
-    pre_tokenizer: dict[str, Any] | None = None
-    post_processor: dict[str, Any] | None = None
-    decoder: dict[str, Any] | None = None
-    truncation: dict[str, Any] | None = None
-    padding: dict[str, Any] | None = None
+    added_tokens: list[AddedToken] | None = None
+    normalizer: _Step = None
+    pre_tokenizer: _Step = None
+    post_processor: _Step = None
+    decoder: _Step = None
+    truncation: _Step = None
+    padding: _Step = None
+
+
+class _Parts(msgspec.Struct):
+    """The parts around the model, as they are written."""
+
+    added_tokens: msgspec.Raw = _NULL
+    normalizer: msgspec.Raw = _NULL
+    pre_tokenizer: msgspec.Raw = _NULL
+    post_processor: msgspec.Raw = _NULL
+    decoder: msgspec.Raw = _NULL
 
 
 class _ModelType(msgspec.Struct):
     type: str | None = None
 
 
-class _Bpe(msgspec.Struct):
-    vocab: dict[str, _Id]
-    merges: list[str | list[str]]
+class _Vocabulary(msgspec.Struct):
+    """The tokens of any model: `vocab` is a dictionary of ids, or Unigram's list of tokens and scores."""
+
+    vocab: dict[str, Id] | list[tuple[str, float]]
     unk_token: str | None = None
-    dropout: float | None = None
+    unk_id: int | None = None
     continuing_subword_prefix: str | None = None
-    end_of_word_suffix: str | None = None
-    fuse_unk: bool = False
     byte_fallback: bool = False
-    ignore_merges: bool = False
 
 
 def load(path: Path) -> Tokenizer:
-    """Read a tokenizer.json. Raises FormatError that names the field if it cannot be read exactly."""
-    file, model = _parse(path)
-    pipeline = read_pipeline(path, file.normalizer, file.pre_tokenizer, file.post_processor, file.decoder)
-    _check_model(Field(path, "model"), model, pipeline)
-    base = _base_vocabulary(Field(path, "model.vocab"), model, pipeline)
-    merges = _Merges(Field(path, "model.merges"), model, base, pipeline.is_byte_level)
-    _check_removed_letters(Field(path, "pre_tokenizer"), base, pipeline)
-    added, notes = _added_tokens(path, file.added_tokens or [], model, pipeline)
-    unknown_id = {} if model.unk_token is None else {model.unk_token: model.vocab[model.unk_token]}
-    special_ids = {**unknown_id, **added}
-    tokenizer = Tokenizer.from_merges(
-        base,
-        merges.pairs,
-        CountingOptions(
-            pretokenizer=pipeline.pretokenizer,
-            pattern=pipeline.pattern,
-            normalize=pipeline.normalize,
-            special_tokens=tuple(added),
-        ),
-        unknown=model.unk_token,
-        ids=np.array([model.vocab[text] for text in merges.texts], dtype=np.int64),
-        special_ids=special_ids,
-        name=path.name,
-    )
-    tokenizer.refuses_gaps = not pipeline.is_byte_level and model.unk_token is None and file.pre_tokenizer is None
-    tokenizer.notes = (*pipeline.notes, *notes, *_notes(file, model, pipeline, merges, special_ids))
+    """Read a tokenizer.json. Raises FormatError that names what is wrong with it."""
+    return read_document(without_bom(read_whole(path)), str(path), path.name)
+
+
+def read_document(document: bytes, source: str, name: str) -> Tokenizer:
+    """Read the content of a tokenizer.json.
+
+    source: names the file in errors; name: names the tokenizer
+    Raises FormatError.
+    """
+    reading = _Reading(document, source)
+    kind = reading.model(_ModelType).type or "BPE"
+    tokenizer = reading.bpe() if kind == "BPE" else reading.view_only(kind, "")
+    tokenizer.name = name
+    tokenizer.document = document
     return tokenizer
 
 
-def _parse(path: Path) -> tuple[_File, _Bpe]:
-    data = without_bom(read_whole(path))
-    field = ""
-    try:
-        file = msgspec.json.decode(data, type=_File)
-        field = " in model"
-        kind = msgspec.json.decode(file.model, type=_ModelType).type
-        if kind not in (None, "BPE"):
-            Field(path, "model.type").refuse(f"is {kind!r}, and bpe_viz steps through BPE only")
-        return file, msgspec.json.decode(file.model, type=_Bpe)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(
-            f"{path} is no whole tokenizer.json{field}: {error}.", "Download or save it again."
-        ) from error
+@dataclass
+class _Reading:
+    """One file that is being read."""
+
+    document: bytes
+    source: str
+
+    @cached_property
+    def file(self) -> _File:
+        """The file."""
+        return parse_json(self.source, self.document, _File, "tokenizer.json")
+
+    def model(self, shape: type[_Shape]) -> _Shape:
+        """Return the model, read as a shape. Raises FormatError."""
+        return parse_json(f"{self.source}: model", bytes(self.file.model), shape, "tokenizer.json")
+
+    def bpe(self) -> Tokenizer:
+        """Read a BPE model."""
+        file = self.file
+        model = self.model(BpeModel)
+        added = added_ids(file.added_tokens or [], model.vocab, len(model.vocab))
+        in_letters = letters_are_bytes(file.normalizer, file.pre_tokenizer)
+        steps = self._plain_steps(model)
+        has_gaps = steps is not None and steps.removed is not None
+        try:
+            if clash := next((text for text in added.ids if text in BYTE_MODEL["vocab"]), None):
+                raise NotSteppedError(f"its added token {clash!r} is called like a byte")
+            symbols = bpe_symbols(f"{self.source}: model", model, in_letters, added.ids.keys(), has_gaps)
+        except NotSteppedError as error:
+            return self.view_only("BPE", str(error))
+        unknown = {} if symbols.unknown is None else {symbols.unknown: model.vocab[symbols.unknown]}
+        special_ids = {**unknown, **added.ids}
+        tokenizer = Tokenizer(
+            symbols.symbols,
+            symbols.boundaries,
+            _counting(steps, added.ids),
+            unknown=symbols.unknown,
+            ids=symbols.ids,
+            special_ids=special_ids,
+        )
+        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps)
+        tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
+        tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
+        tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, lambda: pipelines.steps.library)
+        tokenizer.notes = (*self._notes(model, added), *symbols.notes)
+        return tokenizer
+
+    def _plain_steps(self, model: BpeModel) -> PlainSteps | None:
+        """Return the steps around the model in options, None if no options say the same."""
+        file = self.file
+        added = file.added_tokens or ()
+        if any(token.single_word or token.lstrip or token.rstrip for token in added):
+            return None
+        if len({token.normalized for token in added}) > 1:
+            return None  # they are looked for in two rounds
+        try:
+            steps = read_steps(file.normalizer, file.pre_tokenizer, file.post_processor)
+        except NotSaidByOptions:
+            return None
+        if steps.normalize and any(token.normalized for token in added):
+            return None
+        if steps.removed is not None:
+            is_simple = not (model.unk_token or model.end_of_word_suffix or model.continuing_subword_prefix)
+            letters = [text for text in model.vocab if len(text) == 1]
+            if not is_simple or model.byte_fallback or steps.removed != split_off_unknown(letters):
+                return None
+        return steps
+
+    def _pipeline(self, tokenizer: Tokenizer, pipelines: _Pipelines, steps: PlainSteps | None) -> Pipeline:
+        is_scanned = steps is not None and steps.is_scanned and not steps.normalize and steps.removed is None
+        if not is_scanned or type(tokenizer.base) is not BaseVocabulary:
+            return pipelines.steps
+        always = frozenset(token.content for token in self.file.added_tokens or () if not token.special)
+        plain = PlainPipeline(tokenizer.counting, tokenizer.special_ids, always)
+        return GuardedPipeline(plain, lambda: pipelines.steps)
+
+    def view_only(self, kind: str, why: str) -> Tokenizer:
+        """Read a model that the library runs as a whole.
+
+        why: a BPE model's merges are not shown; empty for another model
+        """
+        file = self.file
+        model = self.model(_Vocabulary)
+        vocab = model.vocab if isinstance(model.vocab, dict) else {}
+        if not isinstance(model.vocab, dict):
+            for number, (text, _) in enumerate(model.vocab):
+                vocab.setdefault(text, number)
+        added = added_ids(file.added_tokens or [], vocab, len(model.vocab))
+        unknown_id = vocab.get(model.unk_token or "", model.unk_id)
+        by_id = {number: text for text, number in reversed(vocab.items())}
+        unknown = None if unknown_id is None else by_id.get(unknown_id)
+        tokenizer = tokens_only(vocab, added.ids, unknown)
+        contents = _ContentOfIds(model, kind, by_id, added.ids)
+        library = library_tokenizer(_to_run_whole(self.document, kind), self.source)
+        tokenizer.pipeline = ModelPipeline(
+            library, self.added_tokens(added.ids), contents.of, unknown_id if unknown else None, added.moved
+        )
+        tokenizer.kind = kind
+        tokenizer.why_no_merges = (
+            f"This BPE model cannot be shown merge by merge, as {why}: its tokens are those of the tokenizers library."
+            if why
+            else f"This is not BPE but {kind}: there are no merges to step, and its tokens are those of the tokenizers "
+            "library."
+        )
+        tokenizer.text_of_ids = _TextOfIds(vocab, added.ids, lambda: library)
+        tokenizer.notes = (tokenizer.why_no_merges, *self._notes(model, added))
+        tokenizer.is_told_by_options = False
+        return tokenizer
+
+    def added_tokens(self, ids: dict[str, int]) -> AddedTokens:
+        """Return the added tokens as pipelines take them."""
+        return AddedTokens(ids, frozenset(token.content for token in self.file.added_tokens or () if token.special))
+
+    def _notes(self, model: BpeModel | _Vocabulary, added: AddedIds) -> list[str]:
+        notes = list(added.notes)
+        if self.file.truncation is not None or self.file.padding is not None:
+            notes.append("The file asks for truncation or padding, which bpe_viz leaves out.")
+        if isinstance(model, BpeModel) and model.dropout:
+            notes.append(f"The file leaves out merges at random (dropout {model.dropout:g}), which bpe_viz does not.")
+        if isinstance(model.vocab, dict) and (n := len(model.vocab) - len(set(model.vocab.values()))):
+            notes.append(f"Tokens that share an id with another, and an id decodes to one of them: {n:,}.")
+        return notes
 
 
-def _check_model(field: Field, model: _Bpe, pipeline: Pipeline) -> None:
-    """Refuse what changes how the model encodes."""
-    if model.ignore_merges:
-        field.at("ignore_merges").refuse("is true, so whole pre-tokens are looked up before any merge")
-    if model.byte_fallback:
-        field.at("byte_fallback").refuse("is true, so letters fall apart into tokens such as <0x0A>")
-    if model.dropout:
-        field.at("dropout").refuse(f"is {model.dropout}, so merges are left out at random")
-    if model.continuing_subword_prefix:
-        field.at("continuing_subword_prefix").refuse(f"is {model.continuing_subword_prefix!r}")
-    if pipeline.is_byte_level:
-        if model.unk_token is not None and model.unk_token not in model.vocab:
-            model.unk_token = None  # no byte is ever unknown
-        return
-    if model.unk_token is not None and model.unk_token not in model.vocab:
-        field.at("unk_token").refuse(f"is {model.unk_token!r}, which model.vocab lacks")
-    if model.unk_token is not None and model.fuse_unk:
-        field.at("fuse_unk").refuse("is true, so unknown letters in a row become one token")
-
-
-def _base_vocabulary(field: Field, model: _Bpe, pipeline: Pipeline) -> BaseVocabulary:
-    """Return the tokens of one letter, the suffix not counted."""
-    suffix = model.end_of_word_suffix or ""
-    if pipeline.is_byte_level:
-        wanted = [letter + end for end in {"", suffix} for letter in LETTER_OF_BYTE]
-        lacking = [text for text in wanted if text not in model.vocab]
-        if lacking:
-            field.refuse(f"lacks {len(lacking)} of the letters that stand for bytes, {lacking[0]!r} for one")
-        letters = [(bytes([byte]), False) for byte in range(256)]
-        letters += [(bytes([byte]), True) for byte in range(256 if suffix else 0)]
-    else:
-        texts = [text for text in model.vocab if text != model.unk_token]
-        found = [(text, False) for text in texts if len(text) == 1]
-        if suffix:
-            found += [(text[:1], True) for text in texts if len(text) == 1 + len(suffix) and text.endswith(suffix)]
-        # The order in which a training numbers them, so that a file written here is read as it was.
-        found.sort(key=lambda letter: (letter[0] + (suffix if letter[1] else ""), letter[1]))
-        letters = [(text.encode(), ends) for text, ends in found]
-    return BaseVocabulary(
-        "bytes" if pipeline.is_byte_level else "characters",
-        "glued" if suffix else "none",
-        suffix or DEFAULT_MARKER,
-        tuple(content for content, _ in letters),
-        tuple(ends for _, ends in letters),
+def _counting(steps: PlainSteps | None, added: dict[str, int]) -> CountingOptions:
+    if steps is None:
+        return CountingOptions(special_tokens=tuple(added))
+    return CountingOptions(
+        pretokenizer=steps.pretokenizer,
+        pattern=steps.pattern,
+        normalize=steps.normalize,
+        special_tokens=tuple(added),
     )
 
 
-class _Merges:
-    """The merge list in symbols.
+class _Pipelines:
+    """Builds the library's steps of a file once, when they are needed."""
 
-    pairs: in rank order; texts: of every symbol, as the file writes it; n_repeated: pairs that were listed
-    again
-    """
+    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool, has_gaps: bool) -> None:
+        self._reading = reading
+        self._has_gaps = has_gaps
+        self._ids = ids
+        self._letters = BYTE_OF_LETTER if in_letters else None
 
-    def __init__(self, field: Field, model: _Bpe, base: BaseVocabulary, is_byte_level: bool) -> None:
-        self._field = field
-        self.texts = _written(base, is_byte_level)
-        self.pairs: list[Pair] = []
-        listed = [self._pair_of(rank, merge) for rank, merge in enumerate(model.merges)]
-        # The library keeps the last rank of a pair that is listed twice.
-        last_rank = {pair: rank for rank, pair in enumerate(listed)}
-        self.n_repeated = len(listed) - len(last_rank)
-        symbol_of = {text: symbol for symbol, text in enumerate(self.texts)}
-        made_twice: dict[str, int] = {}
-        for rank, (left, right) in enumerate(listed):
-            if last_rank[left, right] != rank:
-                continue
-            for text in (left, right):
-                if text not in symbol_of:
-                    self._refuse_part(rank, text, model)
-            made = left + right
-            if made not in model.vocab:
-                field.at(rank).refuse(f"makes {made!r}, which model.vocab lacks")
-            if made in symbol_of:
-                made_twice.setdefault(made, rank)
-            self.pairs.append(Pair(symbol_of[left], symbol_of[right]))
-            symbol_of.setdefault(made, len(self.texts))
-            self.texts.append(made)
-        # A token that two merges make is two symbols here: the same, as long as nothing goes on from it.
-        for rank, (left, right) in enumerate(listed):
-            for text in {left, right} & made_twice.keys():
-                field.at(rank).refuse(f"goes on from {text!r}, which merge {made_twice[text]} makes a second time")
-
-    def _pair_of(self, rank: int, merge: str | list[str]) -> tuple[str, str]:
-        parts = merge.split(" ") if isinstance(merge, str) else merge
-        if len(parts) != 2 or not all(parts):
-            raise FormatError(
-                f"{self._field.at(rank)} is {merge!r}, which is no pair of tokens.",
-                "Download or save it again.",
-            )
-        return parts[0], parts[1]
-
-    def _refuse_part(self, rank: int, text: str, model: _Bpe) -> NoReturn:
-        if text not in model.vocab:
-            self._field.at(rank).refuse(f"names {text!r}, which model.vocab lacks")
-        self._field.at(rank).refuse(f"names {text!r}, which no merge before it makes")
+    @cached_property
+    def steps(self) -> StepsPipeline:
+        """The steps around the model."""
+        reading = self._reading
+        parts = parse_json(reading.source, reading.document, _Parts, "tokenizer.json")
+        written = {name: getattr(parts, name) for name in _Parts.__struct_fields__}
+        if bytes(written["added_tokens"]) == b"null":
+            del written["added_tokens"]
+        if self._has_gaps:
+            written["pre_tokenizer"] = without_last_step(reading.file.pre_tokenizer)
+        written["post_processor"] = _untrimmed(reading.file.post_processor)
+        document = msgspec.json.encode({"version": "1.0", **written, "model": BYTE_MODEL})
+        return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)
 
 
-def _written(base: BaseVocabulary, is_byte_level: bool) -> list[str]:
-    """Return how the file writes each base symbol."""
-    return [
-        (LETTER_OF_BYTE[content[0]] if is_byte_level else content.decode()) + (base.marker if ends else "")
-        for content, ends in zip(base.content, base.ends_word, strict=True)
-    ]
+class _TextOfIds:
+    """Makes the text of ids as the library does, which leaves out ids that no token has; here they are marked."""
+
+    def __init__(self, vocab: dict[str, int], added: dict[str, int], library: Callable[[], Any]) -> None:
+        self._vocab = vocab
+        self._added = added
+        self._library = library
+
+    @cached_property
+    def _text(self) -> dict[int, str]:
+        texts = {number: text for text, number in reversed(self._vocab.items())}
+        there = added_texts(self._library())
+        return texts | {number: there.get(text, text) for text, number in reversed(self._added.items())}
+
+    def __call__(self, ids: Sequence[int]) -> str:
+        """Return the text of ids."""
+        return decoded_by(self._library(), [self._text.get(number, f"<no token {number}>") for number in ids])
 
 
-def _check_removed_letters(field: Field, base: BaseVocabulary, pipeline: Pipeline) -> None:
-    """Accept the step that removes letters only if it removes just those that the base lacks."""
-    if pipeline.removed is None:
-        return
-    expected = split_off_unknown([content.decode() for content in base.content])
-    if base.base != "characters" or base.end_of_word != "none" or pipeline.removed != expected:
-        field.refuse("has a second Split")
+class _ContentOfIds:
+    """The bytes that tokens of a model stand for in a text, as the model sees it."""
+
+    def __init__(self, model: _Vocabulary, kind: str, by_id: dict[int, str], added: dict[str, int]) -> None:
+        self._prefix = (model.continuing_subword_prefix or "") if kind == "WordPiece" else ""
+        self._falls_apart = model.byte_fallback
+        self._text = by_id | {number: text for text, number in added.items()}
+
+    def of(self, token_id: int) -> bytes:
+        """Return the bytes of a token: without the sign that it goes on within a word; the byte of <0xNN>."""
+        text = self._text[token_id]
+        if self._falls_apart and text in BYTE_MODEL["vocab"]:
+            return bytes([BYTE_MODEL["vocab"][text]])
+        return (text.removeprefix(self._prefix) or text).encode()
 
 
-def _added_tokens(
-    path: Path, added: Iterable[_AddedToken], model: _Bpe, pipeline: Pipeline
-) -> tuple[dict[str, int], list[str]]:
-    """Return the ids of added tokens by text, and notes."""
-    ids: dict[str, int] = {}
-    normalized: set[bool] = set()
-    moved = []
-    taken = set(model.vocab.values())
-    next_id = len(model.vocab)  # that the library would give
-    for number, token in enumerate(added):
-        field = Field(path, "added_tokens").at(number)
-        for flag in ("single_word", "lstrip", "rstrip"):
-            if getattr(token, flag):
-                field.at(flag).refuse(f"of {token.content!r} is true")
-        if not token.content:
-            field.at("content").refuse("is empty")
-        if token.normalized and pipeline.normalize:
-            field.at("normalized").refuse(f"of {token.content!r} is true, so it is looked for in normalized text")
-        normalized.add(token.normalized)
-        known = model.vocab.get(token.content)
-        if known is not None and known != token.id:
-            field.at("id").refuse(f"of {token.content!r} is {token.id}, but model.vocab says {known}")
-        is_first = token.content not in ids
-        if ids.setdefault(token.content, token.id) != token.id:
-            field.at("id").refuse(f"of {token.content!r} is {token.id}, but it was {ids[token.content]} before")
-        if known is None and token.id in taken:
-            field.at("id").refuse(f"of {token.content!r} is {token.id}, which another token of model.vocab has")
-        if known is None and is_first:
-            if token.id != next_id:
-                moved.append(token.content)
-            next_id += 1
-    if len(normalized) > 1:
-        Field(path, "added_tokens").refuse("are partly normalized, so they are looked for in two rounds")
-    notes = []
-    if moved:
-        notes.append(
-            f"The tokenizers library would give other ids to added tokens that model.vocab lacks, such as "
-            f"{moved[0]!r}; bpe_viz keeps those of the file. There are {len(moved):,}."
-        )
-    return ids, notes
+def _to_run_whole(document: bytes, kind: str) -> bytes:
+    """Return a tokenizer.json whose model leaves no merges out, and whose offsets are where tokens are."""
+    whole = msgspec.json.decode(document)
+    whole["post_processor"] = _untrimmed(whole.get("post_processor"))
+    if kind == "BPE":
+        whole["model"]["dropout"] = None
+    return msgspec.json.encode(whole)
 
 
-def _notes(file: _File, model: _Bpe, pipeline: Pipeline, merges: _Merges, special_ids: dict[str, int]) -> Iterable[str]:
-    if file.truncation is not None or file.padding is not None:
-        yield "The file asks for truncation or padding, which bpe_viz leaves out."
-    if merges.n_repeated:
-        yield f"Merges that are listed again, whose last place counts, as in the library: {merges.n_repeated:,}."
-    if (
-        file.pre_tokenizer is not None
-        and not pipeline.is_byte_level
-        and model.unk_token is None
-        and pipeline.removed is None
-    ):
-        yield (
-            "There is no unknown token: a letter that the vocabulary lacks is a gap here, while the "
-            "tokenizers library leaves it out and joins its neighbours."
-        )
-    unused = len(model.vocab.keys() - set(merges.texts) - special_ids.keys())
-    if unused:
-        yield f"Tokens of the vocabulary that no merge makes, so no text ever encodes to them: {unused:,}."
-    n_ids = len(set(model.vocab.values()))
-    if n_ids < len(model.vocab):
-        yield f"Tokens that share an id with another, and an id decodes to one of them: {len(model.vocab) - n_ids:,}."
+def _untrimmed(step: Any) -> Any:
+    """Return a post-processor that does not move the offsets of tokens behind white space that is theirs."""
+    if isinstance(step, dict):
+        return {key: False if key == "trim_offsets" else _untrimmed(value) for key, value in step.items()}
+    return [_untrimmed(one) for one in step] if isinstance(step, list) else step

@@ -35,11 +35,38 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     Raises FormatError, before anything is written, if the file would encode differently, or if it cannot be
     written.
     """
-    document, notes = document_of(tokenizer)
-    data = msgspec.json.format(msgspec.json.encode(document), indent=2)
+    if tokenizer.document is not None:
+        data, notes = _as_it_was_read(tokenizer, tokenizer.document)
+    else:
+        document, notes = document_of(tokenizer)
+        data = msgspec.json.format(msgspec.json.encode(document), indent=2)
     with whole_file(path, FormatError) as file:
         file.write(data)
     return tuple(notes)
+
+
+def _as_it_was_read(tokenizer: Tokenizer, document: bytes) -> tuple[bytes, list[str]]:
+    """Return the file that a tokenizer was read from, with the merges up to its position, and notes."""
+    if tokenizer.position == tokenizer.n_merges:
+        return document, []
+    whole = msgspec.json.decode(document)
+    model = whole["model"]
+    lines = [line for line in model["merges"] if not (isinstance(line, str) and line.startswith("#version"))]
+    # A line that a later one repeats never applies; without the later one it would.
+    pairs = [tuple(line.split(" ")) if isinstance(line, str) else tuple(line) for line in lines]
+    last = {pair: rank for rank, pair in enumerate(pairs)}
+    model["merges"] = [list(pair) for rank, pair in enumerate(pairs[: tokenizer.position]) if last[pair] == rank]
+    if model.get("ignore_merges"):
+        model["ignore_merges"] = False
+    notes = [_position_note(tokenizer)]
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2), notes
+
+
+def _position_note(tokenizer: Tokenizer) -> str:
+    return (
+        f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved; the other ids keep their "
+        "places, so some are not in use."
+    )
 
 
 def check(options: Options) -> None:
@@ -269,10 +296,7 @@ def _decoder(tokenizer: Tokenizer) -> Json:
 def _notes(tokenizer: Tokenizer) -> list[str]:
     notes = []
     if tokenizer.position < tokenizer.n_merges:
-        notes.append(
-            f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved; the other ids "
-            "keep their places, so some are not in use."
-        )
+        notes.append(_position_note(tokenizer))
     if "lowercase" in tokenizer.counting.normalize:
         notes.append(SIGMA_NOTE)
     base = tokenizer.base

@@ -1,4 +1,4 @@
-"""The tokenizer.json of the Hugging Face library: plain BPE pipelines, read and written exactly."""
+"""The tokenizer.json of the Hugging Face library, read exactly and written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def detect(path: Path, head: bytes) -> bool:
 
 
 def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
-    """Read a tokenizer.json. Raises FormatError for one that would not encode here as it does there."""
+    """Read a tokenizer.json. Raises FormatError for one that is damaged, or that the library does not read."""
     refuse_pretokenizer(path, given)
     from bpe_viz.formats._tokenizer_json_reading import load
 
@@ -47,6 +47,7 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=save,
+    keeps_document=True,
     check=check,
     library=TOKENIZERS,
 )

@@ -22,7 +22,7 @@ def tokenizer_of(words: dict[str, int], chosen: TrainingOptions) -> Tokenizer:
 @given(st.one_of(corpora, runs), options, st.text(alphabet=LETTERS + "xyz", min_size=1, max_size=40), st.integers(0, 5))
 def test_splits_are_the_merges_applied_one_by_one(words, chosen, text, reach):
     tokenizer = tokenizer_of(words, chosen)
-    explanation = explain_pretoken(tokenizer, text)
+    explanation = explain_pretoken(tokenizer, text.encode())
     standing = dict(enumerate(explanation.first))
     whole, near = explanation.splits(), explanation.splits(reach)
     for merge, split, cut in zip(explanation.merges, whole, near, strict=True):
@@ -42,7 +42,7 @@ def test_splits_are_the_merges_applied_one_by_one(words, chosen, text, reach):
 
 def test_what_is_kept_of_a_run_of_a_hundred_thousand_letters_grows_with_it():
     tokenizer = tokenizer_of({"a" * 64: 1}, TrainingOptions(merges=6))
-    explanation = explain_pretoken(tokenizer, "a" * 100_000)
+    explanation = explain_pretoken(tokenizer, b"a" * 100_000)
     assert len(explanation.merges) == 100_000 - len(explanation.symbols)
     assert len(explanation.symbols) == 100_000 // 64 + 1  # 32 are left over, which are one token
     assert all(len(split.symbols) <= 5 for split in explanation.splits(reach=2))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine import reference
 from bpe_viz.engine.corpus import count_text, count_words
 from bpe_viz.engine.explain import explain
-from bpe_viz.engine.layout import aligned_normalize
+from bpe_viz.engine.pipeline import aligned_normalize
 from bpe_viz.engine.symbols import GAP
 from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Tokenizer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -99,16 +98,20 @@ def test_a_saved_file_is_read_as_it_was(tmp_path_factory, corpus, counting, trai
     assert loaded.base.ends_word == tokenizer.base.ends_word
     assert loaded.special_ids == tokenizer.special_ids
     for text in [corpus, *texts]:
+        if not is_exact(tokenizer, text):
+            continue
         for position in {0, tokenizer.n_merges // 2, tokenizer.n_merges}:
             here = tokenizer.at(position).encode(text)
-            if here.gaps and loaded.refuses_gaps:
-                # The library joins the neighbours of a letter that it lacks, so such a text is refused.
-                with pytest.raises(FormatError, match="has no unknown token"):
-                    loaded.at(position).encode(text)
-            else:
-                assert loaded.at(position).encode(text) == here
+            there = loaded.at(position).encode(text)
+            assert there.ids == here.ids
+            assert [token.content for token in there.tokens if token.id is not None] == [
+                token.content for token in here.tokens if token.id is not None
+            ]
     ids = tokenizer.encode(corpus).ids
-    assert loaded.decode(ids) == tokenizer.decode(ids)
+    # The library's own decoders do not take an empty list.
+    assert not ids or loaded.decode(ids).text == in_library(json.loads(path.read_text())).decode(
+        ids, skip_special_tokens=False
+    )
 
 
 @pytest.mark.parametrize("pretokenizer", ["whitespace", "gpt2"])
@@ -175,45 +178,22 @@ def write(path, **changes):
 
 
 REFUSED = {
-    "model.type": {"model": {"type": "WordPiece"}},
-    "model.ignore_merges": {"model": {"ignore_merges": True}},
-    "model.byte_fallback": {"model": {"byte_fallback": True}},
-    "model.dropout": {"model": {"dropout": 0.1}},
-    "model.continuing_subword_prefix": {"model": {"continuing_subword_prefix": "##"}},
-    "model.unk_token": {"model": {"unk_token": "<unk>"}},
-    "model.fuse_unk": {"model": {"unk_token": "c", "fuse_unk": True}},
-    "model.merges[0] makes": {"model": {"merges": ["a c"]}},
-    "model.merges[0] names": {"model": {"merges": ["a z"]}},
-    "model.merges[0] names 'bc'": {"model": {"merges": [["a", "bc"]], "vocab": {**CASES, "abc": 5}}},
-    "model.merges[0] is": {"model": {"merges": ["abc"]}},
-    "model.vocab lacks": {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}},
-    "normalizer is 'Strip'": {"normalizer": {"type": "Strip"}},
-    "normalizer.normalizers[1]": {
-        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "StripAccents"}]}
-    },
-    "pre_tokenizer is 'Metaspace'": {"pre_tokenizer": {"type": "Metaspace"}},
-    "add_prefix_space": {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}},
-    "pre_tokenizer.behavior": {
-        "pre_tokenizer": {"type": "Split", "pattern": {"String": "a"}, "behavior": "Contiguous", "invert": False}
-    },
-    "pre_tokenizer.pattern": {
-        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": r"\h+"}, "behavior": "Removed", "invert": True}
-    },
-    "pre_tokenizer.pretokenizers": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": 3}},
-    "post_processor is": {"post_processor": {"type": "RobertaProcessing"}},
-    "added_tokens[0].lstrip": {"added_tokens": [{"id": 9, "content": "<s>", "lstrip": True}]},
-    "added_tokens[0].id": {"added_tokens": [{"id": 9, "content": "ab"}]},
-    "added_tokens[0].normalized": {
-        "added_tokens": [{"id": 5, "content": "<s>", "normalized": True}], "normalizer": {"type": "NFC"}
-    },
-}  # fmt: skip
+    "model: Expected `object | array`": {"model": {"type": "WordPiece", "vocab": 3}},
+    "model.merges[0] makes 'ac'": {"model": {"merges": ["a c"]}},
+    "model.merges[0] names 'z'": {"model": {"merges": ["a z"]}},
+    "model.merges[0] is 'abc'": {"model": {"merges": ["abc"]}},
+    "invalid type: integer `3`": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": 3}},
+    "missing field `replacement`": {"pre_tokenizer": {"type": "Metaspace"}},
+    "Expected `int`": {"added_tokens": [{"id": "9", "content": "ab"}]},
+}
 
 
-@pytest.mark.parametrize("field", REFUSED)
-def test_what_would_encode_otherwise_is_refused_by_name(field, tmp_path):
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_is_no_tokenizer_is_refused_by_place(said, tmp_path):
     with pytest.raises(FormatError) as caught:
-        load_tokenizer(write(tmp_path / "x.json", **REFUSED[field]))
-    assert field in str(caught.value)
+        load_tokenizer(write(tmp_path / "x.json", **REFUSED[said]))
+    assert str(tmp_path / "x.json") in str(caught.value)
+    assert said.split(":")[-1] in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -282,18 +262,6 @@ def test_byte_level_with_ids_in_another_order(tmp_path, shared):
     assert tokenizers.Tokenizer.from_file(str(again)).encode("Hello, how").ids == loaded.encode("Hello, how").ids
 
 
-@pytest.mark.parametrize(
-    ("name", "field"), [("clip", "normalizer.normalizers[1]"), ("mistral01", "pre_tokenizer is 'Metaspace'")]
-)
-def test_real_pipelines_out_of_reach_are_refused(name, field, tmp_path, shared):
-    path = tmp_path / f"{name}.json"
-    with gzip.open(shared / f"data/tok/{name}.tokenizer.json.gz") as packed, path.open("wb") as plain:
-        shutil.copyfileobj(packed, plain)
-    with pytest.raises(FormatError) as caught:
-        load_tokenizer(path)
-    assert field in str(caught.value)
-
-
 def test_cases_of_the_library(case, shared):
     files = shared / "cases" / "files"
     assert load_tokenizer(files / "hf_two_derivations.json").encode("abc").ids == [5]
@@ -305,16 +273,43 @@ def test_cases_of_the_library(case, shared):
     text = case("IM-13")["input"]["text"]
     hole = load_tokenizer(files / "hf_added_hole.json")
     assert hole.encode(text).ids == [2, 10, 7]
-    assert "other ids" in " ".join(hole.notes)
+    assert "'<eot>' is 10 here and 3 there, '<pad>' is 7 here and 4 there" in " ".join(hole.notes)
+    assert hole.decode([10, 7]).text == "<eot> <pad>"
     in_vocabulary = load_tokenizer(files / "hf_added_hole_in_vocab.json")
     assert in_vocabulary.encode(text).ids == case("IM-13")["expected"]["HF_in_vocab"]
     for name in ("hf_two_derivations.json", "hf_dup_merge.json", "hf_added_hole_in_vocab.json"):
         # The library leaves x out and joins a and b.
-        with pytest.raises(FormatError, match="lacks 'x' at character 1, and it has no unknown token"):
-            load_tokenizer(files / name).encode("axb")
-    for refused in ("hf_byte_fallback.json", "hf_ignore_merges.json"):
-        with pytest.raises(FormatError):
-            load_tokenizer(files / refused)
+        tokenizer = load_tokenizer(files / name)
+        assert tokenizer.encode("axb").ids == tokenizer.encode("ab").ids
+        assert "lacks 1 characters" in " ".join(tokenizer.lay_out("axb").notes)
+    two = load_tokenizer(files / "hf_two_derivations.json")
+    assert two.n_merges == case("TR-36")["expected"]["merges"]
+    fallback = load_tokenizer(files / "hf_byte_fallback.json")
+    expected = case("EN-07")["expected"]
+    text = case("EN-07")["input"]["text"]
+    tokens = fallback.lay_out(text).at(fallback.position)
+    assert tokens.ids.tolist() == expected["ids"]
+    assert [fallback.label(number).decode() for number in expected["ids"]] == expected["tokens"]
+    assert [list(one) for one in zip(tokens.start.tolist(), tokens.end.tolist(), strict=True)] == expected["offsets"]
+    assert fallback.decode(expected["ids"]).text == expected["decode"]
+    ignoring = load_tokenizer(files / "hf_ignore_merges.json")
+    library = tokenizers.Tokenizer.from_file(str(files / "hf_ignore_merges.json"))
+    for text in ("abc", "ab", "bc", "cab"):
+        assert ignoring.encode(text).ids == library.encode(text).ids
+
+
+def test_repeated_letters_merge_from_the_left(case, tmp_path):
+    for number, expected in case("EN-02")["expected"].items():
+        merges = case("EN-02")["input"][f"merges_{number}"]
+        vocab = {text: i for i, text in enumerate(dict.fromkeys(["a", *(m.replace(" ", "") for m in merges)]))}
+        tokenizer = load_tokenizer(write(tmp_path / "x.json", model={"vocab": vocab, "merges": merges}))
+        for text, tokens in zip(case("EN-02")["input"]["texts"], expected, strict=True):
+            assert [tokenizer.label(one).decode() for one in tokenizer.encode(text).ids] == tokens
+    given = case("EN-01")["input"]
+    vocab = {text: number for number, text in enumerate(given["vocab"])}
+    tokenizer = load_tokenizer(write(tmp_path / "x.json", model={"vocab": vocab, "merges": given["merges"]}))
+    tokens = [tokenizer.label(one).decode() for one in tokenizer.encode(given["text"]).ids]
+    assert tokens == case("EN-01")["expected"]["tokens"]
 
 
 @pytest.fixture(scope="module")
@@ -348,7 +343,7 @@ def check_damaged(path, data):
             assert library.encode(text).ids == encoding.ids
 
 
-def test_an_added_token_with_the_id_of_another_is_refused(whole_file, tmp_path):
+def test_an_added_token_with_the_id_of_another_gets_that_of_the_library(whole_file, tmp_path):
     document = json.loads(whole_file)
     number = document["model"]["vocab"].pop("<s>")
     path = tmp_path / "taken.json"
@@ -357,8 +352,10 @@ def test_an_added_token_with_the_id_of_another_is_refused(whole_file, tmp_path):
     check_damaged(path, path.read_bytes())
     document["model"]["vocab"]["<q>"] = number
     path.write_text(json.dumps(document))
-    with pytest.raises(FormatError, match=rf"of '<s>' is {number}, which another token of model\.vocab has"):
-        load_tokenizer(path)
+    loaded = load_tokenizer(path)
+    theirs = tokenizers.Tokenizer.from_file(str(path)).encode("low<s>").ids
+    assert loaded.encode("low<s>").ids == theirs
+    assert f"'<s>' is {theirs[-1]}, not {number}" in " ".join(loaded.notes)
 
 
 def test_an_added_token_that_is_listed_twice_counts_once(whole_file, tmp_path):
