@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "bpe_viz.errors": (),
     "bpe_viz.whole_file": ("errors",),
     "bpe_viz.assets": ("errors",),
-    "bpe_viz.engine": ("errors", "engine"),
+    "bpe_viz.engine": ("errors", "whole_file", "engine"),
     "bpe_viz.formats": ("errors", "whole_file", "engine", "formats"),
     "bpe_viz.names": ("errors", "whole_file", "engine", "formats", "names"),
     "bpe_viz.verification": ("errors", "engine", "formats", "names", "verification"),

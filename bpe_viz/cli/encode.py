@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from bpe_viz.cli.compiling import use_kernels_for
 from bpe_viz.cli.inputs import locate_tokenizer, open_tokenizer, read_input
 from bpe_viz.cli.options import TEXT, pretokenizer_options
 from bpe_viz.cli.streaming import can_stream, stream_ids
@@ -66,7 +67,9 @@ def command(
     if file is not None and text is None and not verify and can_stream(opened, file, output, special_text):
         stream_ids(opened, file, output, special_text)
         return 0
-    encoded = opened.lay_out(read_input(text, file), special_text)
+    given = read_input(text, file)
+    use_kernels_for(opened, given)
+    encoded = opened.lay_out(given, special_text, not no_bos_eos)
     _warn(opened, encoded)
     rendered = _render(opened, encoded, output)
     if rendered or output != "tokens":  # no token is no line
@@ -75,7 +78,7 @@ def command(
         return 0
     from bpe_viz.verification import verify as ask_library
 
-    verification = ask_library(located, encoded, special_text)
+    verification = ask_library(located, encoded, special_text, around=not no_bos_eos)
     say(verification.describe())
     return 0 if verification.is_same else FOUND_SOMETHING
 
@@ -93,7 +96,8 @@ def _warn(tokenizer: Tokenizer, encoded: EncodedText) -> None:
     if tokenizer.unknown is not None:
         unknown = int(np.count_nonzero(ids == tokenizer.special_ids[tokenizer.unknown]))
         if unknown:
-            say(f"Unknown characters, encoded as {tokenizer.unknown}: {unknown:,}.")
+            what = "Unknown characters" if tokenizer.kind == "BPE" else "Unknown words or characters"
+            say(f"{what}, encoded as {tokenizer.unknown}: {unknown:,}.")
 
 
 def _render(tokenizer: Tokenizer, encoded: EncodedText, output: str) -> str:

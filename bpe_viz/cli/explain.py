@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
+from itertools import groupby, repeat
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +17,15 @@ from bpe_viz.cli.terminal import print_result
 if TYPE_CHECKING:
     from bpe_viz.engine.explain import Explanation
     from bpe_viz.engine.tokenizer import Tokenizer
+
+LONG = 200
+"""Of a pre-token with more base symbols only a rank's first merge in a row is shown, and what is near it: every whole
+split would be a square of it."""
+
+_REACH = 4
+_ENDS = 20
+_WIDTH = 12
+_TAKEN_OUT = "…"
 
 
 @click.command("explain")
@@ -29,7 +40,8 @@ def command(
     """Tell why TEXT is split as it is: for each pre-token every merge that applied, in order.
 
     Ranks count from 0. In JSON, tokens are strings in which a byte that is no whole character is a lone surrogate
-    from U+DC80 to U+DCFF, and a character that the base lacks is null.
+    from U+DC80 to U+DCFF, and a character that the base lacks is null. Of a pre-token with more than 200 base
+    symbols merges of one rank share a line with what is near the first of them; in JSON, symbols and at are null.
 
     Example: bpe-viz explain novel.json "the lowest"
     """
@@ -43,14 +55,14 @@ def command(
         print_result(json.dumps([_value(opened, one) for one in explanations]))
         return
     for one in explanations:
-        for line in _lines(opened, one):
-            print_result(line)
+        print_result("\n".join(_lines(opened, one)))
 
 
 def _value(tokenizer: Tokenizer, explanation: Explanation) -> dict[str, object]:
     def texts(symbols: tuple[int, ...]) -> list[str | None]:
         return [_text(tokenizer, symbol) for symbol in symbols]
 
+    splits = explanation.splits() if len(explanation.first) <= LONG else repeat(None)
     return {
         "pretoken": explanation.pretoken,
         "special_id": explanation.special_id,
@@ -61,10 +73,10 @@ def _value(tokenizer: Tokenizer, explanation: Explanation) -> dict[str, object]:
                 "left": _text(tokenizer, merge.left),
                 "right": _text(tokenizer, merge.right),
                 "token": _text(tokenizer, merge.made),
-                "symbols": texts(merge.symbols),
-                "at": merge.at,
+                "symbols": None if split is None else texts(split.symbols),
+                "at": None if split is None else split.at,
             }
-            for merge in explanation.merges
+            for merge, split in zip(explanation.merges, splits, strict=False)
         ],
         "whole": explanation.whole is not None,
         "tokens": texts(explanation.symbols),
@@ -86,27 +98,37 @@ def _ids(tokenizer: Tokenizer, explanation: Explanation) -> list[int | None]:
 def _lines(tokenizer: Tokenizer, explanation: Explanation) -> Iterator[str]:
     from bpe_viz.engine.visible import visible
 
-    shown_pretoken = visible(explanation.pretoken.encode())
+    is_long = len(explanation.first) > LONG
+    limit = _WIDTH if is_long else None
+    shown_pretoken = visible(explanation.pretoken.encode(), limit=limit)
     ids = " ".join("-" if token_id is None else str(token_id) for token_id in _ids(tokenizer, explanation))
     if explanation.special_id is not None:
         yield f"{shown_pretoken}  special token {ids}"
         return
     yield f"{shown_pretoken}  ids {ids}"
 
+    @cache
     def shown(symbol: int) -> str:
         if symbol < 0:
             return "(not in the base)"
-        return visible(tokenizer.symbols.content(symbol), tokenizer.symbols.marker(symbol))
+        return visible(tokenizer.symbols.content(symbol), tokenizer.symbols.marker(symbol), limit)
 
-    yield f"{'start':>10}  {' '.join(map(shown, explanation.first))}"
+    def line(title: str, text: str) -> str:
+        return f"{title:>10}  {text}"
+
+    first = list(map(shown, explanation.first[: _ENDS if is_long else None]))
+    if is_long:
+        first += [_TAKEN_OUT, *map(shown, explanation.first[-_ENDS:]), f"({len(explanation.first):,} base symbols)"]
+    yield line("start", " ".join(first))
     if explanation.whole is not None:
         rank = tokenizer.symbols.rank(explanation.whole)
-        yield f"{f'rank {rank}':>10}  {shown(explanation.whole)}  (a token as it stands: taken whole, not merged)"
-    width = max((len(_pair(shown(merge.left), shown(merge.right))) for merge in explanation.merges), default=0)
-    for merge in explanation.merges:
-        pair = _pair(shown(merge.left), shown(merge.right))
-        yield f"{f'rank {merge.rank}':>10}  {pair:{width}}  {' '.join(map(shown, merge.symbols))}"
-
-
-def _pair(left: str, right: str) -> str:
-    return f"{left} + {right}"
+        yield line(f"rank {rank}", f"{shown(explanation.whole)}  (a token as it stands: taken whole, not merged)")
+    pairs = [f"{shown(merge.left)} + {shown(merge.right)}" for merge in explanation.merges]
+    width = max(map(len, pairs), default=0)
+    splits = explanation.splits(_REACH if is_long else None)
+    steps = zip(explanation.merges, pairs, splits, strict=True)
+    for _, same in groupby(enumerate(steps), key=lambda step: step[1][0].rank if is_long else step[0]):
+        (_, (merge, pair, split)), *others = same
+        texts = [_TAKEN_OUT] * split.is_cut_before + list(map(shown, split.symbols)) + [_TAKEN_OUT] * split.is_cut_after
+        texts += [f"(and {len(others):,} more places)"] if others else []
+        yield line(f"rank {merge.rank}", f"{pair:{width}}  {' '.join(texts)}")

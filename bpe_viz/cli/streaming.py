@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bpe_viz.cli.compiling import choose_kernels
 from bpe_viz.cli.inputs import STDIN
 from bpe_viz.cli.terminal import ProgressLine, print_result, say_all
 
@@ -55,9 +56,9 @@ def stream_ids(tokenizer: Tokenizer, file: Path, output: str, special_text: Spec
 
 
 def _encoder(tokenizer: Tokenizer, size: int) -> Encoder:
-    from bpe_viz.engine import compiled
     from bpe_viz.engine.encoder import Encoder
 
-    if size < COMPILED_BYTES and not compiled.is_ready():
-        return Encoder(tokenizer)
-    return Encoder(tokenizer, compiled.load(), min(os.cpu_count() or 1, _MOST_THREADS))
+    kernels = choose_kernels(True, size >= COMPILED_BYTES)
+    return (
+        Encoder(tokenizer) if kernels is None else Encoder(tokenizer, kernels, min(os.cpu_count() or 1, _MOST_THREADS))
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bpe_viz.cli.compiling import choose_kernels
 from bpe_viz.cli.terminal import ProgressLine, say, say_all
 from bpe_viz.engine.types import Options, StopReason
 
@@ -51,27 +52,14 @@ def _reason(stop: StopReason, options: Options) -> str:
 
 def kernels_to_count(sources: Sequence[str], counting: CountingOptions) -> Kernels:
     """Return the kernels that the sources are counted with. Raises CorpusError for what does not exist."""
+    from bpe_viz.engine.compiled import PLAIN
     from bpe_viz.engine.corpus import WORTH_COMPILING, WORTH_SCANNING, bytes_to_scan
 
     n_bytes = bytes_to_scan(sources, counting)
-    return _choose_kernels(n_bytes >= WORTH_SCANNING, n_bytes >= WORTH_COMPILING)
+    return choose_kernels(n_bytes >= WORTH_SCANNING, n_bytes >= WORTH_COMPILING) or PLAIN
 
 
 def _kernels_to_train(n_cells: int) -> Kernels:
-    from bpe_viz.engine.compiled import LARGE, SMALL
+    from bpe_viz.engine.compiled import LARGE, PLAIN, SMALL
 
-    return _choose_kernels(n_cells > SMALL, n_cells > LARGE)
-
-
-def _choose_kernels(is_worth_it: bool, may_compile: bool) -> Kernels:
-    """Return compiled kernels if they are worth it, and are at hand or may be compiled first; else plain ones."""
-    from bpe_viz.engine import compiled
-
-    if not is_worth_it:
-        return compiled.PLAIN
-    if not compiled.is_ready():
-        if not may_compile:
-            return compiled.PLAIN
-        say("Compiling the kernels, about half a minute; later runs find them compiled.")
-        compiled.fill_cache()
-    return compiled.load()
+    return choose_kernels(n_cells > SMALL, n_cells > LARGE) or PLAIN

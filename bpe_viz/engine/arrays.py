@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _OWN_MEMORY_FROM = 1 << 20  # bytes
+_HUGE_PAGES_FROM = 1 << 23  # below, the unused end of the last one would be too large a part
 
 
 def zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -36,6 +37,6 @@ def _own_memory(n_bytes: int) -> mmap.mmap:
     if sys.platform == "win32":
         return mmap.mmap(-1, n_bytes)
     memory = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if sys.platform == "linux":
+    if sys.platform == "linux" and n_bytes >= _HUGE_PAGES_FROM:
         memory.madvise(mmap.MADV_HUGEPAGE)  # 512 times fewer pages to take
     return memory

@@ -28,9 +28,13 @@ STANDS = 2**62
 """The rank of a boundary that no merge removes."""
 
 LONG = 4_000
-"""Pre-tokens of more bytes are worked out in arrays; below, Python's own heap and dictionary are quicker."""
+"""Pre-tokens of more bytes are worked out in arrays by compiled kernels."""
+
+LONG_FOR_PLAIN = 1_000_000
+"""The same by plain kernels: Python's own heap and dictionary are quicker, but take some 300 bytes for each."""
 
 _MOST_REMEMBERED = 200_000
+_MOST_BYTES_REMEMBERED = 1 << 28
 _RANK_BITS = 2**32 - 1
 
 
@@ -53,6 +57,12 @@ class Boundaries:
     made: NDArray[np.int64]
     known: int
     n_base: int
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory it takes, about; 500 for what Python itself needs for its arrays and their place."""
+        made = 0 if self.made is self.rank else self.made.nbytes
+        return self.symbols.nbytes + self.widths.nbytes + self.rank.nbytes + made + 500
 
     def at(self, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return (ids, first base symbols) of the tokens after `position` merges; an id is GAP at a gap."""
@@ -114,6 +124,7 @@ class BoundaryRanks(Generic[_Source]):
         self.base = base
         self.ranks = ranks
         self._remembered: OrderedDict[bytes, Boundaries] = OrderedDict()
+        self._bytes_remembered = 0
         self._kernels = kernel_set
         self._table = np.empty(0, dtype=np.int64)
         self._table_of = -1
@@ -129,15 +140,26 @@ class BoundaryRanks(Generic[_Source]):
         found = self._remembered.get(pretoken)
         if found is not None and (found.known >= position or found.known == len(self.ranks)):
             return found
-        found = self._long(pretoken) if len(pretoken) > LONG else self._short(pretoken)
-        if len(self._remembered) >= _MOST_REMEMBERED:
-            self._remembered.popitem(last=False)
-        self._remembered[pretoken] = found
+        found = self._long(pretoken) if self._is_long(pretoken) else self._short(pretoken)
+        self._remember(pretoken, found)
         return found
+
+    def _remember(self, pretoken: bytes, boundaries: Boundaries) -> None:
+        """Forget what was remembered longest, until there is room; the newest is kept however large it is."""
+        outdated = self._remembered.pop(pretoken, None)
+        self._bytes_remembered += boundaries.n_bytes - (0 if outdated is None else outdated.n_bytes)
+        while self._remembered and (
+            len(self._remembered) >= _MOST_REMEMBERED or self._bytes_remembered > _MOST_BYTES_REMEMBERED
+        ):
+            self._bytes_remembered -= self._remembered.popitem(last=False)[1].n_bytes
+        self._remembered[pretoken] = boundaries
+
+    def _is_long(self, pretoken: bytes) -> bool:
+        return len(pretoken) > (LONG if self._kernels.compiled else LONG_FOR_PLAIN)
 
     def split(self, pretoken: bytes, position: int) -> list[int]:
         """Return the symbols of a pre-token at one position; nothing is remembered."""
-        if len(pretoken) > LONG:
+        if self._is_long(pretoken):
             return self.of(pretoken, position).at(position)[0].tolist()  # type: ignore[no-any-return]  # integers
         whole = self.ranks.whole(pretoken) if self.ranks.takes_whole else None
         if whole is not None and whole.rank < position:
@@ -148,8 +170,9 @@ class BoundaryRanks(Generic[_Source]):
         symbols, widths = self.base.start(pretoken)
         fallen, made = [STANDS] * len(symbols), [-1] * len(symbols)
         highest = -1
+        turns = self.ranks.turns
         for number, (_, boundary, rank) in enumerate(merges_in_order(symbols, self.ranks)):
-            highest = max(highest, rank)
+            highest = max(highest, rank if turns is None else turns[rank])
             fallen[boundary] = highest
             made[boundary] = number << 32 | rank
         return self._boundaries(
@@ -168,7 +191,8 @@ class BoundaryRanks(Generic[_Source]):
         made = np.full(0 if self.ranks.ascends else n, -1, dtype=np.int64)
         right_of, left_of = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         heap = np.empty(3 * n, dtype=np.int64)
-        arrays = (symbols.copy(), self.ranks.makes(), self._pair_table(), rank, made, right_of, left_of, heap)
+        turns = np.array(self.ranks.turns or (), dtype=np.int64)
+        arrays = (symbols.copy(), self.ranks.makes(), turns, self._pair_table(), rank, made, right_of, left_of, heap)
         view = self._kernels.view(arrays)
         self._kernels.of(kernels_boundaries).remove_boundaries(view[0], GAP, *view[1:])
         return self._boundaries(pretoken, symbols, widths, rank, made)
@@ -210,15 +234,16 @@ def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
 def split_symbols(symbols: Sequence[int], ranks: MergeSource, position: int) -> list[int]:
     """Return what base symbols become after `position` merges."""
     now: list[int | None] = list(symbols)
+    turns = ranks.turns
     for start, boundary, rank in merges_in_order(symbols, ranks):
-        if rank >= position:
+        if (rank if turns is None else turns[rank]) >= position:
             break
         now[start], now[boundary] = ranks.n_base + rank, None
     return [symbol for symbol in now if symbol is not None]
 
 
 def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[int, int, int]]:
-    """Merge the lowest rank present, leftmost first, again and again.
+    """Merge the lowest rank present, leftmost first, again and again; ranks of one turn are alike.
 
     Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol
     before which a boundary fell, and the rank. n log n steps for n symbols.
@@ -227,25 +252,32 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
     symbol = list(symbols)
     left_of = list(range(-1, n - 1))
     right_of = list(range(1, n + 1))
-    waiting: list[tuple[int, int, int, int]] = []
+    rank_of, n_base, turns = ranks.of, ranks.n_base, ranks.turns
+    # What waits is turn << 32 | start; it is out of date if the rank of the pair there has another turn by now.
+    waiting: list[int] = []
+    rank_at: list[int | None] = [None] * n
 
     def offer(start: int) -> None:
         end = right_of[start]
+        rank = None
         if end < n and symbol[start] != GAP and symbol[end] != GAP:
-            rank = ranks.of(symbol[start], symbol[end])
+            rank = rank_of(symbol[start], symbol[end])
             if rank is not None:
-                heapq.heappush(waiting, (rank, start, symbol[start], symbol[end]))
+                heapq.heappush(waiting, (rank if turns is None else turns[rank]) << 32 | start)
+        rank_at[start] = rank
 
     for start in range(n - 1):
         offer(start)
     done: list[tuple[int, int, int]] = []
     while waiting:
-        rank, start, left, right = heapq.heappop(waiting)
+        lowest = heapq.heappop(waiting)
+        turn, start = lowest >> 32, lowest & 0xFFFFFFFF
+        rank = rank_at[start]
+        if rank is None or (rank if turns is None else turns[rank]) != turn:
+            continue
         boundary = right_of[start]
-        if symbol[start] != left or boundary >= n or symbol[boundary] != right:
-            continue  # an earlier merge took one of the two
-        symbol[start] = ranks.n_base + rank
-        symbol[boundary] = GAP
+        symbol[start] = n_base + rank
+        rank_at[boundary] = None
         right_of[start] = right_of[boundary]
         if right_of[start] < n:
             left_of[right_of[start]] = start

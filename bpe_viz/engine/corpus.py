@@ -19,7 +19,7 @@ from bpe_viz.engine.text_counting import TextCount, excerpt_of, tally_for
 from bpe_viz.engine.text_decoding import repair_surrogates, surrogate_notes
 from bpe_viz.engine.types import LARGEST_COUNT, CountingOptions, Progress, StopRequested, never_stop, no_progress
 from bpe_viz.engine.word_tables import is_word_table, read_word_table
-from bpe_viz.errors import CorpusError, Stopped
+from bpe_viz.errors import CorpusError, PatternError, Stopped
 
 __all__ = [
     "Corpus",
@@ -179,7 +179,7 @@ def _count_files(
     done = 0
 
     def check_stop() -> None:
-        watch.check(done + log.bytes_read, doing)
+        watch.check(max(0, done + log.bytes_read - count.bytes_waiting), doing)
 
     with closing(tally_for(options, kernel_set if is_large else PLAIN, threads, check_stop)) as tally:
         count = TextCount(options, tally, check_stop)
@@ -187,7 +187,10 @@ def _count_files(
         for source in sources:
             log = ReadingLog()
             doing = f"Counting {source.path.name if source.path else source.name}"
-            n_read += _count_source(count, source, log)
+            try:
+                n_read += _count_source(count, source, log)
+            except PatternError as error:
+                raise PatternError(f"{source.name}: {error.message}", error.remedy) from error
             done += log.bytes_read
             notes += log.notes
         if not n_read:

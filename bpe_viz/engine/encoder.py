@@ -13,13 +13,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from queue import SimpleQueue
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_encoding
+from bpe_viz.engine import kernels_encoding, kernels_scanning
 from bpe_viz.engine.arrays import zeros
 from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.character_classes import character_classes
@@ -28,6 +28,7 @@ from bpe_viz.engine.kernels_batches import ENTRY
 from bpe_viz.engine.kernels_encoding import (
     IDS,
     LONGEST_KEPT,
+    N_BASE,
     N_USED,
     NO_RANK,
     NO_TOKEN,
@@ -37,10 +38,12 @@ from bpe_viz.engine.kernels_encoding import (
     Merges,
     Scratch,
 )
+from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
 from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
 from bpe_viz.errors import Stopped
@@ -59,6 +62,7 @@ KEPT_BYTES = 1 << 25
 """Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
 
 _WINDOW = 1 << 12
+_SMALL_WINDOW = 1 << 6
 
 
 class Encoder:
@@ -74,20 +78,18 @@ class Encoder:
         entries: a power of two, at least 2, the size of each memory
         """
         self.tokenizer = tokenizer
+        self._kernels = kernel_set
         self._pretokenizer = pretokenizer_for(tokenizer.counting)
         self._is_guarded = not isinstance(tokenizer.pipeline, PlainPipeline)
         self._one_at_a_time = Lock()
         self._threads = max(1, threads)
         self._workers: SimpleQueue[_Worker] = SimpleQueue()
-        runs_in_arrays = tokenizer.base.base == "bytes" and tokenizer.base.end_of_word == "none"
-        merges = merges_of(tokenizer, kernel_set) if runs_in_arrays and kernel_set is not None else None
-        # Documents are a matter of training: a text is encoded as one.
-        rule = rule_for(replace(tokenizer.counting, documents="file"))
+        merges = merges_of(tokenizer, kernel_set) if runs_in_arrays(tokenizer) and kernel_set is not None else None
         for _ in range(self._threads):
             if merges is None or kernel_set is None:
                 self._workers.put(_PretokenWorker(tokenizer))
             else:
-                self._workers.put(_ArrayWorker(merges, rule, kernel_set, entries))
+                self._workers.put(ArrayWorker(tokenizer, merges, kernel_set, entries))
 
     def encode_bytes(
         self,
@@ -104,7 +106,7 @@ class Encoder:
         """
         blocks = []
         done = 0
-        for size, ids in self._encoded(_slices(data), allow_special):
+        for size, ids in self._encoded(_slices(data, self._kernels), allow_special):
             if should_stop():
                 raise Stopped
             blocks.append(ids)
@@ -230,11 +232,12 @@ class PieceCutter:
             place = start + len(text[:cut].encode())
             if place <= self._reach:
                 return 0
-            is_unsafe = (self._normalizes and data[place] not in b" \n\r\t") or (
+            is_unsafe = (self._normalizes and not _is_beside_blank(data, place)) or (
                 self._behind_ascii and data[place - 1] >= 0x80
             )
             if is_unsafe or self._is_inside_special(data, place):
-                end, window = place - 1, _WINDOW
+                # Where every place is refused, looking at a whole window for each would take a second a megabyte.
+                end, window = place - 1, _SMALL_WINDOW
                 continue
             return place
         return 0
@@ -248,6 +251,14 @@ class PieceCutter:
         )
 
 
+def _is_beside_blank(data: bytes, place: int) -> bool:
+    """Tell whether a text may be normalized in two parts here: nothing composes with a blank or a line end.
+
+    Lower case, too, looks at neighbours in a word alone.
+    """
+    return not set(data[place - 1 : place + 1]).isdisjoint(b" \n\r\t")
+
+
 def _character_start(data: bytes, place: int) -> int:
     """Return the first place from here back at which a character begins."""
     while 0 < place < len(data) and data[place] & 0xC0 == 0x80:
@@ -255,8 +266,11 @@ def _character_start(data: bytes, place: int) -> int:
     return place
 
 
-def _slices(data: bytes | mmap.mmap) -> Iterator[bytes]:
-    """Yield slices of about PIECE_BYTES that end with a whole character, as valid UTF-8."""
+def _slices(data: bytes | mmap.mmap, kernel_set: Kernels | None) -> Iterator[bytes]:
+    """Yield slices of about PIECE_BYTES that end with a whole character, as valid UTF-8.
+
+    kernel_set: checks the slices; None: Python does, which takes twice as long and keeps other threads waiting
+    """
     start = 0
     while start < len(data):
         end = min(start + PIECE_BYTES, len(data))
@@ -267,11 +281,18 @@ def _slices(data: bytes | mmap.mmap) -> Iterator[bytes]:
                 break
         piece = data[start:end]
         start = end
-        try:
-            piece.decode()
-        except UnicodeDecodeError:
-            piece = piece.decode(errors="replace").encode()
-        yield piece
+        yield piece if _is_valid(piece, kernel_set) else piece.decode(errors="replace").encode()
+
+
+def _is_valid(piece: bytes, kernel_set: Kernels | None) -> bool:
+    if kernel_set is not None and kernel_set.compiled:
+        octets = np.frombuffer(piece, dtype=np.uint8)
+        return bool(kernel_set.of(kernels_scanning).valid_until(octets, 0, len(octets)) == len(octets))
+    try:
+        piece.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Worker(Protocol):
@@ -286,6 +307,7 @@ class _PretokenWorker(_Worker):
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._known: dict[str, tuple[int, ...]] = {}
+        self._n_known = 0  # characters and ids in it
 
     def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
         ids: list[int] = []
@@ -297,21 +319,24 @@ class _PretokenWorker(_Worker):
                 if self._tokenizer.refuses_gaps and None in encoded:
                     self._tokenizer.lay_out(pretoken, "text")  # raises
                 found = tuple(token_id for token_id in encoded if token_id is not None)
-                if len(known) >= ENTRIES:
+                self._n_known += len(pretoken) + len(found)
+                if len(known) >= ENTRIES or self._n_known > KEPT_BYTES:
                     known.clear()
+                    self._n_known = len(pretoken) + len(found)
                 known[pretoken] = found
             ids += found
         return np.array(ids, dtype=np.int32)
 
 
-class _ArrayWorker(_Worker):
+class ArrayWorker(_Worker):
     """Runs the kernels."""
 
-    def __init__(self, merges: Merges, rule: int | None, kernel_set: Kernels, entries: int) -> None:
-        """rule: of the scanner, see scanning.rule_for; None: the pretokenizer has none."""
+    def __init__(self, tokenizer: Tokenizer, merges: Merges, kernel_set: Kernels, entries: int) -> None:
+        """merges: of merges_of(tokenizer); entries: as of Encoder."""
         self._kernels = kernel_set
         self._module = kernel_set.of(kernels_encoding)
-        self._rule = rule
+        # Documents are a matter of training: a text is encoded as one.
+        self._rule = rule_for(replace(tokenizer.counting, documents="file"))
         self._classes = kernel_set.view(character_classes())
         self._merges = kernel_set.view(merges)
         self.cache = empty_cache(entries)
@@ -336,6 +361,9 @@ class _ArrayWorker(_Worker):
         return self._scratch
 
     def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
+        """Return the ids of a text. pretokenizer: the tokenizer's; forms: its normalizations."""
+        if not text:
+            return np.empty(0, dtype=np.int32)
         if forms:
             text = normalize(text.decode(), forms).encode()
         if len(self._out) < len(text) + PACKED_TOKENS:
@@ -368,6 +396,12 @@ class _ArrayWorker(_Worker):
         return self._out[:n].copy()
 
 
+def runs_in_arrays(tokenizer: Tokenizer) -> bool:
+    """Tell whether the kernels know the tokenizer's base."""
+    base = tokenizer.base
+    return base.base == "bytes" and base.end_of_word == "none" and type(base) is BaseVocabulary
+
+
 def empty_cache(entries: int) -> Cache:
     """Return a memory of pre-tokens without any in it. entries: a power of two, at least 2."""
     # On a boundary of 64 bytes, so that an entry lies in one cache line.
@@ -385,34 +419,46 @@ def empty_cache(entries: int) -> Cache:
 
 def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
     """Lay a tokenizer's merges up to its position out for the kernels. Its base is bytes without a marker."""
-    source, symbols = tokenizer.merge_ranks, tokenizer.symbols
-    entries = source.entries(tokenizer.position)
-    n_symbols = len(symbols)
-    symbol_of_byte = np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32)
-    pair_of_bases = np.full(1 << 16, NO_RANK, dtype=np.int32)
-    of_bases = (entries.left < 256) & (entries.right < 256)
-    # Backwards, so that the first of a pair that is listed twice stays.
-    slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
-    pair_of_bases[slots] = entries.rank[of_bases][::-1]
+    source = tokenizer.merge_ranks
+    n_symbols = len(tokenizer.symbols)
     contents = [b""] * n_symbols
     for content, symbol in source.wholes(tokenizer.position):
         contents[symbol] = content
+    nothing = np.empty(0, dtype=np.int64)
     merges = Merges(
-        symbol_of_byte=symbol_of_byte,
-        pair_of_bases=pair_of_bases,
+        symbol_of_byte=np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32),
+        pair_of_bases=np.full(1 << 16, NO_RANK, dtype=np.int32),
         makes=source.makes(),
-        table=pair_table(entries, kernel_set),
-        may_merge=np.zeros(1 << (len(entries.left)).bit_length(), dtype=np.uint8),
+        table=nothing,
+        may_merge=nothing.astype(np.uint8),
         ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
         whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
         content=np.frombuffer(b"".join(contents), dtype=np.uint8).copy(),
         content_start=np.concatenate(([0], np.cumsum([len(content) for content in contents]))).astype(np.int64),
     )
     module = kernel_set.of(kernels_encoding)
-    module.fill_may_merge(*kernel_set.view((merges.may_merge, entries.left, entries.right)))
     if source.takes_whole:
         module.fill_whole(kernel_set.view(merges), n_symbols)
-    return merges
+    if isinstance(source, JoinedRanks) and source.takes_whole and kernel_set.compiled:
+        entries = _cuts(merges, N_BASE + tokenizer.position, module)
+    else:
+        entries = source.entries(tokenizer.position)
+    of_bases = (entries.left < N_BASE) & (entries.right < N_BASE)
+    # Backwards, so that the first of a pair that is listed twice stays.
+    slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
+    merges.pair_of_bases[slots] = entries.rank[of_bases][::-1]
+    may_merge = np.zeros(1 << (len(entries.left)).bit_length(), dtype=np.uint8)
+    module.fill_may_merge(*kernel_set.view((may_merge, entries.left, entries.right)))
+    return merges._replace(table=pair_table(entries, kernel_set), may_merge=may_merge)
+
+
+def _cuts(merges: Merges, n_symbols: int, module: Any) -> PairEntries:
+    """Return what JoinedRanks.entries does, a tenth as long after; module: compiled kernels."""
+    room = max(1, len(merges.content))  # a token can be cut before each of its bytes but the first
+    left, right = zeros(room, np.int32), zeros(room, np.int32)
+    rank = zeros(room, np.int64)
+    n = module.find_cuts(merges, n_symbols, left, right, rank)
+    return PairEntries(left[:n].copy(), right[:n].copy(), rank[:n].copy())
 
 
 def byte_spans(pretokenizer: Pretokenizer, data: bytes) -> Spans:

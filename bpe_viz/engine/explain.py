@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bpe_viz.engine.boundaries import merges_in_order
 from bpe_viz.engine.pipeline import SetTokens
@@ -19,16 +20,29 @@ class AppliedMerge:
 
     rank: of the merge
     left, right, made: symbol ids
-    symbols: the whole pre-token after it; GAP where the base lacks the character
-    at: index in symbols of what was made
+    start, end: the base symbols that what was made stands for, the end not included
     """
 
     rank: int
     left: int
     right: int
     made: int
+    start: int
+    end: int
+
+
+class Split(NamedTuple):
+    """What stands after a merge, all of it or only what is near.
+
+    symbols: in order; GAP where the base lacks the character
+    at: index in them of what was made
+    is_cut_before, is_cut_after: there is more on that side
+    """
+
     symbols: tuple[int, ...]
     at: int
+    is_cut_before: bool = False
+    is_cut_after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +53,45 @@ class Explanation:
     pieces: the bytes of each base symbol
     first: its base symbols; GAP where the base lacks the character
     merges: every merge that applied, in order
+    symbols: the symbols at the end
     whole: the symbol of a pre-token that is taken whole because it is a token, though its merges would not make it
-    special_id: the id, if it is a token that no merge makes or touches: a special one, or one of a model that is not BPE
+    special_id: the id, if it is a token that no merge makes: a special one, or one of a model that is not BPE
     """
 
     pretoken: str
     pieces: tuple[bytes, ...]
     first: tuple[int, ...]
     merges: tuple[AppliedMerge, ...]
+    symbols: tuple[int, ...]
     special_id: int | None = None
     whole: int | None = None
 
-    @property
-    def symbols(self) -> tuple[int, ...]:
-        """The symbols at the end."""
-        if self.whole is not None:
-            return (self.whole,)
-        return self.merges[-1].symbols if self.merges else self.first
+    def splits(self, reach: int | None = None) -> Iterator[Split]:
+        """Yield what stands after each merge.
+
+        reach: at most so many symbols on either side of what was made; None: all. A pre-token of n base symbols may
+            have n merges, so all of them are a square of its length.
+        """
+        n = len(self.first)
+        reach = n if reach is None else reach
+        symbol = list(self.first)
+        left_of, right_of = list(range(-1, n - 1)), list(range(1, n + 1))
+        for merge in self.merges:
+            symbol[merge.start] = merge.made
+            right_of[merge.start] = merge.end
+            if merge.end < n:
+                left_of[merge.end] = merge.start
+            before: list[int] = []
+            place = left_of[merge.start]
+            while place >= 0 and len(before) < reach:
+                before.append(symbol[place])
+                place = left_of[place]
+            after: list[int] = []
+            behind = merge.end
+            while behind < n and len(after) < reach:
+                after.append(symbol[behind])
+                behind = right_of[behind]
+            yield Split((*reversed(before), merge.made, *after), len(before), place >= 0, behind < n)
 
 
 def explain(tokenizer: Tokenizer, text: str, around: bool = True) -> list[Explanation]:
@@ -68,7 +104,7 @@ def explain(tokenizer: Tokenizer, text: str, around: bool = True) -> list[Explan
         if isinstance(part, SetTokens):
             for token_id, content in zip(part.ids, part.contents, strict=True):
                 shown = content.decode(errors="replace")
-                explanations.append(Explanation(shown, (content,), (), (), special_id=token_id))
+                explanations.append(Explanation(shown, (content,), (), (), (), special_id=token_id))
         else:
             explanations += [explain_pretoken(tokenizer, pretoken) for pretoken in part.pretokens]
     return explanations
@@ -87,18 +123,21 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: bytes) -> Explanation:
         position = whole.rank + 1
     else:
         whole = None
-    symbol: list[int] = list(first)
-    standing = list(range(len(symbol)))
+    symbol = list(first)
+    end_of = list(range(1, len(symbol) + 1))
     merges: list[AppliedMerge] = []
     for start, boundary, rank in merges_in_order(first, ranks):
-        if rank >= position:
+        if (rank if ranks.turns is None else ranks.turns[rank]) >= position:
             break
-        left, right = symbol[start], symbol[boundary]
-        symbol[start] = ranks.n_base + rank
-        standing.remove(boundary)
-        merges.append(
-            AppliedMerge(rank, left, right, symbol[start], tuple(symbol[i] for i in standing), standing.index(start))
-        )
-    if whole is not None and len(standing) > 1:
-        return Explanation(text, pieces, tuple(first), (), whole=ranks.n_base + whole.number)
-    return Explanation(text, pieces, tuple(first), tuple(merges))
+        made, end = ranks.n_base + rank, end_of[boundary]
+        merges.append(AppliedMerge(rank, symbol[start], symbol[boundary], made, start, end))
+        symbol[start], end_of[start] = made, end
+    symbols: list[int] = []
+    place = 0
+    while place < len(symbol):
+        symbols.append(symbol[place])
+        place = end_of[place]
+    if whole is not None and len(symbols) > 1:
+        taken = ranks.n_base + whole.number
+        return Explanation(text, pieces, tuple(first), (), (taken,), whole=taken)
+    return Explanation(text, pieces, tuple(first), tuple(merges), tuple(symbols))

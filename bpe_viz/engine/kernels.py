@@ -1,4 +1,4 @@
-"""The hot loops of training and seeking, and nothing else.
+"""The hot loops of training, and nothing else; beside them kernels_*.py, a subject each.
 
 Every function here is plain Python over flat arrays, and is run in two ways: as it stands, on memoryviews, for
 small corpora and before anything is compiled; and compiled by Numba, on the same NumPy arrays, for large ones
@@ -19,54 +19,29 @@ of places is complete when it is made, ascending, and never grows.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-# A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
-Array = Any
-
-EMPTY = -1
-NO_SLOT = -1
+from bpe_viz.engine.kernels_cells import EMPTY
+from bpe_viz.engine.kernels_order import (
+    FIRST_SEEN,
+    NO_SLOT,
+    TIE_RULE,
+    Array,
+    Order,
+    mergeable,
+    text_prefix,
+)
+from bpe_viz.engine.kernels_tournament import build_tree, count_ties, replay_slot
 
 # Rows of State.size: how much of each growing array is in use, and whether changes are recorded (1 or 0).
 PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS, FLOOR, WARMTH, RECORDS = range(12)
 N_SIZES = 12
-
-# Rows of Order.rule.
-TIE_RULE, MAX_TOKEN_LENGTH = range(2)
-
-# What TIE_RULE may be: see tie_rules.py.
-TEXTBOOK, SMALLEST_IDS, FIRST_SEEN, GREATEST, SHORTEST_PIECE, UTF16 = range(6)
 
 # What train() answers.
 REACHED, NO_PAIR, BELOW_MIN_COUNT, NEEDS_ROOM, BUDGET_SPENT = range(5)
 
 # Up to this count, how many pairs have it is kept incrementally; above it ties are few and are counted in the tree.
 SMALL_COUNT = 65_536
-
-
-class Order(NamedTuple):
-    """What decides which of two pairs is merged first.
-
-    count:  (slots,) int64
-    left, right: (slots,) int32, symbol ids
-    length: (symbols,) int32, in cells
-    text:   (bytes,) uint8, the text of all symbols end to end, an end-of-word marker included
-    text_start: (symbols + 1,) int64
-    prefix: (symbols,) int64, the first bytes of the text as a number (63 bits of them), so that most comparisons look
-            at nothing else
-    first_place: (slots,) int32, the first place where the pair stands now; with the rule FIRST_SEEN alone, else empty
-    rule:   (2,) int64, TIE_RULE and MAX_TOKEN_LENGTH
-    """
-
-    count: Array
-    left: Array
-    right: Array
-    length: Array
-    text: Array
-    text_start: Array
-    prefix: Array
-    first_place: Array
-    rule: Array
 
 
 class State(NamedTuple):
@@ -128,367 +103,6 @@ class State(NamedTuple):
     fresh_place: Array
 
 
-def compare_text(order: Order, a: int, b: int) -> int:
-    """Compare two symbols by their bytes, which is also their order by code point: -1, 0 or 1."""
-    if order.prefix[a] != order.prefix[b]:
-        return -1 if order.prefix[a] < order.prefix[b] else 1
-    i, i_end = order.text_start[a], order.text_start[a + 1]
-    j, j_end = order.text_start[b], order.text_start[b + 1]
-    while i < i_end and j < j_end:
-        if order.text[i] != order.text[j]:
-            return -1 if order.text[i] < order.text[j] else 1
-        i += 1
-        j += 1
-    if i < i_end:
-        return 1
-    return -1 if j < j_end else 0
-
-
-def compare_joined(order: Order, a: int, b: int, parted: bool) -> int:
-    """Compare the texts of two pairs, left and right joined: -1, 0 or 1.
-
-    parted: with a NUL between them, and by UTF-16 units instead of bytes
-    """
-    sides = (order.left[a], order.right[a], order.left[b], order.right[b])
-    i, j = order.text_start[sides[0]], order.text_start[sides[2]]
-    i_side, j_side = 0, 2
-    while True:
-        byte_a = byte_b = -1
-        while byte_a < 0 and i_side < 2:
-            if i < order.text_start[sides[i_side] + 1]:
-                byte_a = order.text[i]
-                i += 1
-            else:
-                i_side += 1
-                if i_side == 1:
-                    i = order.text_start[sides[1]]
-                    if parted:
-                        byte_a = 0
-        while byte_b < 0 and j_side < 4:
-            if j < order.text_start[sides[j_side] + 1]:
-                byte_b = order.text[j]
-                j += 1
-            else:
-                j_side += 1
-                if j_side == 3:
-                    j = order.text_start[sides[3]]
-                    if parted:
-                        byte_b = 0
-        if byte_a == byte_b:
-            if byte_a < 0:
-                return 0
-            continue
-        # In UTF-16 what lies beyond U+FFFF (lead bytes from F0 on) sorts before U+E000 to U+FFFF (EE and EF).
-        if parted and min(byte_a, byte_b) >= 0xEE and (byte_a >= 0xF0) != (byte_b >= 0xF0):
-            return -1 if byte_a >= 0xF0 else 1
-        return -1 if byte_a < byte_b else 1
-
-
-def count_characters(order: Order, symbol: int) -> int:
-    """Count the code points of a symbol's text."""
-    characters = 0
-    for i in range(order.text_start[symbol], order.text_start[symbol + 1]):
-        if order.text[i] & 0xC0 != 0x80:
-            characters += 1
-    return characters
-
-
-def mergeable(order: Order, slot: int) -> bool:
-    """Tell whether the pair's token would be short enough."""
-    limit = order.rule[MAX_TOKEN_LENGTH]
-    return limit <= 0 or order.length[order.left[slot]] + order.length[order.right[slot]] <= limit  # type: ignore[no-any-return]  # a comparison
-
-
-def wins_tie(order: Order, a: int, b: int) -> bool:
-    """Tell whether slot a goes before slot b when their counts are equal.
-
-    Pairs of equal text (a marker and the same letters typed) go by id, so that every rule is a total order.
-    """
-    rule = order.rule[TIE_RULE]
-    left_a, left_b = order.left[a], order.left[b]
-    right_a, right_b = order.right[a], order.right[b]
-    if rule == FIRST_SEEN:
-        return order.first_place[a] < order.first_place[b]  # type: ignore[no-any-return]  # a comparison
-    if rule == SHORTEST_PIECE:
-        longer = count_characters(order, left_a) + count_characters(order, right_a)
-        longer -= count_characters(order, left_b) + count_characters(order, right_b)
-        if longer != 0:
-            return longer < 0
-    if rule == SHORTEST_PIECE or rule == UTF16:  # noqa: SIM109  # a tuple would be slow when compiled
-        sign = compare_joined(order, a, b, rule == UTF16)
-        if sign != 0:
-            return sign < 0
-    elif rule != SMALLEST_IDS:
-        sign = compare_text(order, left_a, left_b) if left_a != left_b else 0
-        if sign == 0 and right_a != right_b:
-            sign = compare_text(order, right_a, right_b)
-        if sign != 0:
-            return (sign < 0) == (rule == TEXTBOOK)  # type: ignore[no-any-return]  # a comparison
-    return left_a < left_b or (left_a == left_b and right_a < right_b)  # type: ignore[no-any-return]  # a comparison
-
-
-def better(order: Order, a: int, b: int) -> int:
-    """Return which of two slots is merged first; NO_SLOT loses, and so does a pair that may not be merged."""
-    if a == NO_SLOT:
-        return b
-    if b == NO_SLOT:
-        return a
-    if order.rule[MAX_TOKEN_LENGTH] > 0:
-        may_a, may_b = mergeable(order, a), mergeable(order, b)
-        if may_a != may_b:
-            return a if may_a else b
-    if order.count[a] != order.count[b]:
-        return a if order.count[a] > order.count[b] else b
-    if order.count[a] == 0:  # neither exists here; comparing their texts would only cost time
-        return a
-    return a if wins_tie(order, a, b) else b
-
-
-def build_tree(order: Order, tree: Array, slots: int, floor: int) -> None:
-    """Play the whole tournament among the slots that count floor or more.
-
-    tree: (capacity,) int32, capacity a power of two, at least slots and at least 2
-    """
-    capacity = len(tree)
-    for node in range(capacity - 1, 0, -1):
-        a, b = 2 * node, 2 * node + 1
-        if a >= capacity:
-            a -= capacity
-            b -= capacity
-            winner_a = a if a < slots and order.count[a] >= floor else NO_SLOT
-            winner_b = b if b < slots and order.count[b] >= floor else NO_SLOT
-        else:
-            winner_a, winner_b = tree[a], tree[b]
-        tree[node] = better(order, winner_a, winner_b)
-
-
-def floor_for(count: Array, slots: int, wanted: int, buckets: Array) -> int:
-    """Return a power of two that at least `wanted` pairs count or exceed, 1 if there are not so many.
-
-    buckets: (64,) int64 zeros, scratch: how many counts have their highest bit at each place
-    """
-    for slot in range(slots):
-        bit, rest = 0, count[slot]
-        if rest > 0:
-            while rest > 1:
-                rest >>= 1
-                bit += 1
-            buckets[bit] += 1
-    above = 0
-    for bit in range(63, 0, -1):
-        above += buckets[bit]
-        if above >= wanted:
-            return 1 << bit
-    return 1
-
-
-def replay_slot(order: Order, tree: Array, slots: int, slot: int) -> None:
-    """Play again the matches of one slot whose count has changed.
-
-    When several slots have changed, set all counts first and then replay each of them in any order: a match between
-    two others that ends as before is not played further, for the winner, if it changed, replays its own.
-    """
-    capacity = len(tree)
-    node = (capacity + slot) // 2
-    sibling = slot ^ 1
-    winner = better(order, slot, sibling if sibling < slots else NO_SLOT)
-    while True:
-        if tree[node] == winner and winner != slot:
-            return
-        tree[node] = winner
-        if node == 1:
-            return
-        winner = better(order, winner, tree[node ^ 1])
-        node //= 2
-
-
-def best_slots(order: Order, tree: Array, slots: int, wanted: int, found: Array, heap: Array) -> int:
-    """Write the best mergeable slots with a positive count into found, best first; return how many.
-
-    found: (wanted,) int32; heap: (wanted * (log2(capacity) + 1) + 1,) int64, scratch.
-    A node of the tree stands for its winner; taking a winner sets free the losers on its way down.
-    """
-    capacity = len(tree)
-    used = 0
-    if slots > 0 and wanted > 0:
-        heap[0] = 1
-        used = 1
-    taken = 0
-    while used > 0 and taken < wanted:
-        node = heap[0]
-        used = _remove_first(order, tree, heap, used)
-        slot = node_winner(tree, slots, node)
-        if slot == NO_SLOT or order.count[slot] <= 0 or not mergeable(order, slot):
-            break
-        found[taken] = slot
-        taken += 1
-        while node < capacity:
-            a, b = 2 * node, 2 * node + 1
-            node, loser = (a, b) if node_winner(tree, slots, a) == slot else (b, a)
-            if node_winner(tree, slots, loser) != NO_SLOT:
-                used = _insert(order, tree, slots, heap, used, loser)
-    return taken
-
-
-def node_winner(tree: Array, slots: int, node: int) -> int:
-    """Return the slot that wins at a node; nodes from the capacity on are the slots themselves."""
-    capacity = len(tree)
-    if node < capacity:
-        return tree[node]  # type: ignore[no-any-return]  # an int32
-    return node - capacity if node - capacity < slots else NO_SLOT
-
-
-def _insert(order: Order, tree: Array, slots: int, heap: Array, used: int, node: int) -> int:
-    i = used
-    heap[i] = node
-    slot = node_winner(tree, slots, node)
-    while i > 0:
-        parent = (i - 1) // 2
-        other = node_winner(tree, slots, heap[parent])
-        if better(order, slot, other) != slot:
-            break
-        heap[i], heap[parent] = heap[parent], heap[i]
-        i = parent
-    return used + 1
-
-
-def _remove_first(order: Order, tree: Array, heap: Array, used: int) -> int:
-    slots = len(tree)  # every node in the heap has a winner, so the exact bound is not needed
-    used -= 1
-    heap[0] = heap[used]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= used:
-            return used
-        slot = node_winner(tree, slots, heap[child])
-        if child + 1 < used:
-            other = node_winner(tree, slots, heap[child + 1])
-            if better(order, slot, other) != slot:
-                child += 1
-                slot = other
-        mine = node_winner(tree, slots, heap[i])
-        if better(order, mine, slot) == mine:
-            return used
-        heap[i], heap[child] = heap[child], heap[i]
-        i = child
-
-
-def count_ties(order: Order, tree: Array, slots: int, count: int) -> int:
-    """Count the mergeable pairs with this count, of which none may have a higher one but those that won already.
-
-    A walk over the nodes whose winner has at least this count: as many steps as there are such pairs, x log2.
-    """
-    capacity = len(tree)
-    ties = 0
-    node = 1
-    while node > 0:
-        winner = node_winner(tree, slots, node)
-        if winner != NO_SLOT and order.count[winner] >= count and mergeable(order, winner):
-            if node < capacity:
-                node = 2 * node
-                continue
-            if order.count[winner] == count:
-                ties += 1
-        while node > 1 and node % 2 == 1:
-            node //= 2
-        node = node + 1 if node > 1 else 0
-    return ties
-
-
-def apply_changes(count: Array, change_slot: Array, change: Array, start: int, end: int, sign: int) -> None:
-    """Add (sign 1) or subtract (sign -1) the recorded changes start to end."""
-    for i in range(start, end):
-        count[change_slot[i]] += sign * change[i]
-
-
-def replay_changes(
-    order: Order,
-    tree: Array,
-    slots: int,
-    floor: int,
-    change_slot: Array,
-    change: Array,
-    start: int,
-    end: int,
-    sign: int,
-) -> None:
-    """Play again the matches of the slots that apply_changes moved from, to, or within the counts above the floor."""
-    for i in range(start, end):
-        slot = change_slot[i]
-        now = order.count[slot]
-        if now >= floor or now - sign * change[i] >= floor:
-            replay_slot(order, tree, slots, slot)
-
-
-def lay_out_cells(symbols: Array, lengths: Array, first_row: int, cell: Array, where: int) -> int:
-    """Write some pre-tokens into cells, with an empty cell behind each. Returns the cell where the next begin.
-
-    symbols: (n,) int32, end to end; lengths: (rows,) int64, of rows first_row and so on
-    where: the first cell to write; before the first pre-token of all stands an empty cell, see empty_cell
-    """
-    i = 0
-    for row in range(len(lengths)):
-        for _ in range(lengths[row]):
-            cell[3 * where] = symbols[i]
-            cell[3 * where + 1] = NO_SLOT
-            cell[3 * where + 2] = first_row + row
-            where += 1
-            i += 1
-        empty_cell(cell, where)
-        where += 1
-    return where
-
-
-def empty_cell(cell: Array, where: int) -> None:
-    """Part two pre-tokens."""
-    cell[3 * where] = EMPTY
-    cell[3 * where + 1] = NO_SLOT
-    cell[3 * where + 2] = -1
-
-
-def number_pairs(cell: Array, n_base: int, number: Array, left: Array, right: Array, places: Array) -> int:
-    """Number the distinct pairs by first appearance, write each into its cell, and count their places.
-
-    number: (n_base * n_base,) int32 filled with NO_SLOT, gets the slot of each pair of base symbols
-    left, right: (at least as many as there are pairs,) int32; places: (as many,) int64 zeros, gets how often each
-                 pair stands
-    Returns how many distinct pairs there are.
-    """
-    n_pairs = 0
-    for here in range(1, len(cell) // 3 - 1):
-        a, b = cell[3 * here], cell[3 * here + 3]
-        if a == EMPTY or b == EMPTY:
-            continue
-        slot = number[a * n_base + b]
-        if slot == NO_SLOT:
-            slot = n_pairs
-            number[a * n_base + b] = slot
-            left[slot] = a
-            right[slot] = b
-            n_pairs += 1
-        cell[3 * here + 1] = slot
-        places[slot] += 1
-    return n_pairs
-
-
-def fill_places(cell: Array, weight: Array, place_start: Array, place: Array, count: Array) -> None:
-    """List the first places of each slot, ascending, and add up the counts.
-
-    place_start: (slots + 1,) int64, where each slot's places begin; used up as a cursor and restored
-    count: (slots,) int64 zeros
-    """
-    for here in range(len(cell) // 3):
-        slot = cell[3 * here + 1]
-        if slot != NO_SLOT:
-            place[place_start[slot]] = here
-            place_start[slot] += 1
-            count[slot] += weight[cell[3 * here + 2]]
-    for slot in range(len(place_start) - 1, 0, -1):
-        place_start[slot] = place_start[slot - 1]
-    place_start[0] = 0
-
-
 def _touch(state: State, slot: int, stamp: int, n_touched: int) -> int:
     if state.touched_stamp[slot] == stamp:
         return n_touched
@@ -506,17 +120,6 @@ def _new_slot(state: State, left: int, right: int) -> int:
     state.touched_stamp[slot] = -1
     state.size[PAIRS] = slot + 1
     return slot  # type: ignore[no-any-return]  # an int64
-
-
-def text_prefix(order: Order, symbol: int, end: int) -> int:
-    """Return the first eight bytes of a symbol's text as a number, zeros behind a shorter one; end: of its text."""
-    start = order.text_start[symbol]
-    high, low = 0, 0
-    for i in range(4):
-        high = high << 8 | (order.text[start + i] if start + i < end else 0)
-        low = low << 8 | (order.text[start + 4 + i] if start + 4 + i < end else 0)
-    # In two halves of an int64 each, since a uint64 that meets an int64 becomes a float in compiled code.
-    return high << 31 | low >> 1
 
 
 def _new_symbol(state: State, left: int, right: int) -> int:

@@ -52,6 +52,7 @@ def remove_boundaries(
     symbols: Array,
     gap: int,
     makes: Array,
+    turns: Array,
     table: Array,
     rank: Array,
     made: Array,
@@ -64,6 +65,7 @@ def remove_boundaries(
     symbols:  (n,) int32, base symbols, `gap` where there is none; afterwards the symbol of each token that stands, at
               its first place
     makes: (ranks,) int32, the symbol that each rank makes
+    turns: (ranks,) int64, the turn of each rank, those of one turn being alike; empty: ranks are turns
     rank, made: (n,) int64, as in boundaries.Boundaries, get what removes the boundary before each symbol where
               something does; made may be empty
     right_of: (n,) int32, gets the first place of the token behind each token
@@ -76,7 +78,7 @@ def remove_boundaries(
         left_of[start] = start - 1
         right_of[start] = start + 1
     for start in range(n - 1):
-        used = _offer(symbols, gap, table, right_of, heap, used, start)
+        used = _offer(symbols, gap, turns, table, right_of, heap, used, start)
     fallen = 0
     highest = 0
     while used > 0:
@@ -84,14 +86,17 @@ def remove_boundaries(
         used -= 1
         heap[0] = heap[used]
         _sift_down(heap, used)
-        lowest, start = offer >> 32, offer & 0xFFFFFFFF
+        turn, start = offer >> 32, offer & 0xFFFFFFFF
         end = right_of[start]
+        if symbols[start] == gap or end >= n:
+            continue
         # An offer is stale when an earlier merge took one of its two symbols: then another pair, or none, is here.
-        if symbols[start] == gap or end >= n or find_pair(table, symbols[start], symbols[end]) != lowest:
+        lowest = find_pair(table, symbols[start], symbols[end])
+        if lowest < 0 or (turns[lowest] if len(turns) > 0 else lowest) != turn:
             continue
         symbols[start] = makes[lowest]
         symbols[end] = gap
-        highest = max(highest, lowest)
+        highest = max(highest, turn)
         rank[end] = highest
         if len(made) > 0:
             made[end] = fallen << 32 | lowest
@@ -100,13 +105,15 @@ def remove_boundaries(
         right_of[start] = after
         if after < n:
             left_of[after] = start
-        used = _offer(symbols, gap, table, right_of, heap, used, start)
+        used = _offer(symbols, gap, turns, table, right_of, heap, used, start)
         if left_of[start] >= 0:
-            used = _offer(symbols, gap, table, right_of, heap, used, left_of[start])
+            used = _offer(symbols, gap, turns, table, right_of, heap, used, left_of[start])
     return fallen
 
 
-def _offer(symbols: Array, gap: int, table: Array, right_of: Array, heap: Array, used: int, start: int) -> int:
+def _offer(
+    symbols: Array, gap: int, turns: Array, table: Array, right_of: Array, heap: Array, used: int, start: int
+) -> int:
     end = right_of[start]
     if end >= len(symbols) or symbols[start] == gap or symbols[end] == gap:
         return used
@@ -114,7 +121,7 @@ def _offer(symbols: Array, gap: int, table: Array, right_of: Array, heap: Array,
     if lowest < 0:
         return used
     i = used
-    heap[i] = lowest << 32 | start
+    heap[i] = (turns[lowest] if len(turns) > 0 else lowest) << 32 | start
     while i > 0 and heap[(i - 1) // 2] > heap[i]:
         parent = (i - 1) // 2
         heap[i], heap[parent] = heap[parent], heap[i]

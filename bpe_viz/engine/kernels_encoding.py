@@ -27,6 +27,8 @@ IN_COUNT = (1 << COUNT_BITS) - 1
 PACKED_TOKENS = 3
 
 
+N_BASE = 256
+
 PLACE_BITS = 8
 IN_PLACE = (1 << PLACE_BITS) - 1
 
@@ -235,7 +237,8 @@ def _merge(
         return count
     symbols, right_of = scratch.symbol[:n], scratch.right_of[:n]
     rank, left_of, heap = scratch.rank[:n], scratch.left_of[:n], scratch.heap[: 3 * n]
-    remove_boundaries(symbols, -1, merges.makes, merges.table, rank, scratch.nothing, right_of, left_of, heap)
+    turns, made = scratch.nothing, scratch.nothing
+    remove_boundaries(symbols, -1, merges.makes, turns, merges.table, rank, made, right_of, left_of, heap)
     count = 0
     i = 0
     while i < n:
@@ -329,3 +332,30 @@ def fill_whole(merges: Merges, n_symbols: int) -> None:
         while merges.whole[slot] != NO_TOKEN:
             slot = (slot + 1) & mask
         merges.whole[slot] = symbol
+
+
+def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: Array) -> int:
+    """Find every way to cut each symbol into two symbols that come before it; what is made has rank symbol - N_BASE.
+
+    merges: with content, and with whole, into which the n_symbols are entered
+    left, right: (at least as many as there are ways,) int32; rank: (as many,) int64
+    Plain reference: JoinedRanks.entries.
+    """
+    content, begins = merges.content, merges.content_start
+    found = 0
+    for made in range(N_BASE, n_symbols):
+        start, end = begins[made], begins[made + 1]
+        for cut in range(start + 1, end):
+            first, second = key_of(content, start, cut - start)
+            a = _find_whole(merges, content, start, cut - start, first, second)
+            if a == NO_TOKEN:
+                continue
+            first, second = key_of(content, cut, end - cut)
+            b = _find_whole(merges, content, cut, end - cut, first, second)
+            if b == NO_TOKEN:
+                continue
+            left[found] = a
+            right[found] = b
+            rank[found] = made - N_BASE
+            found += 1
+    return found

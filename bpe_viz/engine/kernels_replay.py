@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bpe_viz.engine.kernels import EMPTY, NO_SLOT, Array, Order, replay_slot
-from bpe_viz.engine.kernels_boundaries import find_pair
+from bpe_viz.engine.kernels_boundaries import EMPTY, find_pair
+from bpe_viz.engine.kernels_order import NO_SLOT, Array, Order
+from bpe_viz.engine.kernels_tournament import replay_slot
 
 # Rows of ReplayState.size: how much of each growing array is in use, and the totals now.
 PAIRS, OFFERS, CHANGES, CHANGED_ROWS, ENTRIES, TOKENS, LIVE_PAIRS = range(7)

@@ -241,7 +241,8 @@ def _widths_before(n_symbols: NDArray[np.int64], behind: NDArray[np.int64]) -> N
 
     n_symbols: of each pre-token; behind: the bytes of all symbols up to each
     """
-    return np.append(0, behind)[np.cumsum(n_symbols) - n_symbols]
+    before: NDArray[np.int64] = np.append(0, behind)[np.cumsum(n_symbols) - n_symbols]
+    return before
 
 
 def _parts(

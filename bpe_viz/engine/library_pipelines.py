@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -59,7 +60,7 @@ def library_tokenizer(document: bytes, source: str) -> Any:
         ) from error
     try:
         library = tokenizers.Tokenizer.from_str(document.decode())
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # a panic of the library is no Exception
         refuse_unless_from_library(error, f"The tokenizers library does not read {source}")
     library.no_truncation()
     library.no_padding()
@@ -78,7 +79,7 @@ def encoded_by(library: Any, text: str, special_text: SpecialText, around: bool)
     library.encode_special_tokens = special_text == "text"
     try:
         return library.encode(text, add_special_tokens=around)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # a panic of the library is no Exception
         refuse_unless_from_library(error, "The tokenizers library does not encode this text")
 
 
@@ -124,8 +125,7 @@ class StepsPipeline:
         is_set = is_around | (ids >= _N_BYTES)
         put_around(offsets, is_around, len(text))
         parts: list[Stretch | SetTokens] = []
-        edges = np.flatnonzero(np.diff(is_set)) + 1 if len(ids) else []
-        for run in np.split(np.arange(len(ids)), edges) if len(ids) else ():
+        for run in np.split(np.arange(len(ids)), np.flatnonzero(np.diff(is_set)) + 1) if len(ids) else ():
             start, end = offsets[run].T
             if not is_set[run[0]]:
                 parts.append(self._stretch(ids[run].astype(np.uint8), words[run], start, end))
@@ -140,7 +140,7 @@ class StepsPipeline:
             parts.append(SetTokens(tuple(number for number, _ in tokens), contents, start, end))
         dropped = uncovered_by(offsets, len(text))
         if dropped:
-            notes += (f"The steps of the file drop {dropped:,} of {len(text):,} characters.",)
+            notes += (said_of_dropped(dropped, text),)
         return PreparedText(tuple(parts), dropped, notes)
 
     def is_plain_for(self, text: str) -> bool:
@@ -164,7 +164,7 @@ class StepsPipeline:
             words, start, end = words[begins], start[begins], end[begins]
         edges = [0, *(np.flatnonzero(np.diff(words)) + 1).tolist(), len(words)]
         content = data.tobytes()
-        pretokens = tuple(content[a:b] for a, b in zip(edges, edges[1:], strict=False))
+        pretokens = tuple(content[a:b] for a, b in pairwise(edges))
         is_new = np.append(True, (np.diff(start) != 0) | (np.diff(end) != 0))
         return Stretch(
             pretokens,
@@ -174,6 +174,11 @@ class StepsPipeline:
             start=start[is_new],
             end=end[is_new],
         )
+
+
+def said_of_dropped(dropped: int, text: str) -> str:
+    """Return what to say of characters that the steps of a file leave out."""
+    return f"What the file does before its model drops {dropped:,} of {len(text):,} characters."
 
 
 def put_around(offsets: NDArray[np.int64], is_around: NDArray[np.bool_], length: int) -> None:
@@ -239,7 +244,7 @@ class ModelPipeline:
         )
         dropped = uncovered_by(offsets, len(text))
         if dropped:
-            notes += (f"The steps of the file drop {dropped:,} of {len(text):,} characters.",)
+            notes += (said_of_dropped(dropped, text),)
         return PreparedText((SetTokens(ids, contents, offsets[:, 0], offsets[:, 1]),), dropped, notes)
 
     def is_plain_for(self, text: str) -> bool:
@@ -247,9 +252,11 @@ class ModelPipeline:
         return False
 
 
-_CLASSES = tuple(
-    rf"\p{{{name}}}" for name in ("L", "N", "M", "Lu", "Ll", "Lt", "Lm", "Lo")
-) + (r"\s", r"(?i:[strevmld])")  # fmt: skip
+_CLASSES = (
+    *(rf"\p{{{name}}}" for name in ("L", "N", "M", "Lu", "Ll", "Lt", "Lm", "Lo")),
+    r"\s",
+    r"(?i:[strevmld])",
+)
 """What the named patterns ask of a character."""
 
 
@@ -323,5 +330,5 @@ def decoded_by(library: Any, tokens: Sequence[str]) -> str:
         return " ".join(tokens)
     try:
         return str(decoder.decode(list(tokens)))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # a panic of the library is no Exception
         refuse_unless_from_library(error, "The tokenizers library does not decode these ids")

@@ -54,11 +54,14 @@ class MergeSource(Protocol):
     n_base: how many base symbols there are
     takes_whole: some pre-tokens that are tokens are taken whole, whatever their merges would give
     ascends: no merge makes a pair of lower rank than its own, so the highest rank is the last
+    turns: the rank behind which each rank applies, where several are alike and the leftmost is taken, whichever it is;
+        None: each rank is alone
     """
 
     n_base: int
     takes_whole: bool
     ascends: bool
+    turns: Sequence[int] | None
 
     def __len__(self) -> int:
         """How many ranks there are."""
@@ -90,6 +93,7 @@ class MergeRanks:
 
     takes_whole = False
     ascends = True
+    turns: Sequence[int] | None = None
 
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
         self.n_base = n_base
@@ -164,6 +168,7 @@ class JoinedRanks:
 
     takes_whole = True
     ascends = False
+    turns: Sequence[int] | None = None
 
     def __init__(self, base: Sequence[bytes], tokens: Sequence[bytes]) -> None:
         """Take the list over.
@@ -234,16 +239,24 @@ class ScoredPieces(JoinedRanks):
 
     takes_whole = False
 
-    def __init__(self, base: Sequence[bytes], pieces: Sequence[bytes], frozen: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        base: Sequence[bytes],
+        pieces: Sequence[bytes],
+        frozen: frozenset[int] = frozenset(),
+        turns: Sequence[int] | None = None,
+    ) -> None:
         """Take the list over.
 
         base: the text of each base symbol: one character, or a piece that is cut out and never merges
         pieces: the text of all that merges make, the highest score first; no text comes twice, and all their
             characters are in base
         frozen: the base symbols that never merge
+        turns: as in MergeSource, where pieces have the same score
         """
         super().__init__(base, pieces)
         self._frozen = frozen
+        self.turns = turns
         for symbol in frozen:
             del self._symbol[self._content[symbol]]
 
@@ -259,12 +272,23 @@ class ScoredPieces(JoinedRanks):
         """Return nothing."""
         return ()
 
-    def _first_symbols(self, content: bytes) -> list[int]:
-        return [self._symbol[character.encode()] for character in content.decode()]
+    def pair(self, rank: int) -> Pair | None:
+        """Return the two symbols whose merge makes the piece out of its characters; None if these do not make it."""
+        from bpe_viz.engine.boundaries import merges_in_order
+
+        found = [self._symbol.get(one.encode()) for one in self._content[self.n_base + rank].decode()]
+        symbol = [one for one in found if one is not None]
+        if len(symbol) < len(found):
+            return None  # a character is cut out before any merge
+        for start, boundary, made in merges_in_order(tuple(symbol), self):
+            if made == rank:
+                return Pair(symbol[start], symbol[boundary])
+            symbol[start] = self.n_base + made
+        return None
 
 
 class ListedRanks:
-    """A list as files hold it, in which any line may make what another makes: pair -> rank of the last line that has it.
+    """A list as files hold it, in which lines may make the same token: pair -> rank of the last line that has it.
 
     Each rank has a symbol of its own all the same, which tells by which line a token was made; merges go on from all
     symbols of one token alike. Behind them stand the symbols of tokens that no line makes.
@@ -272,6 +296,7 @@ class ListedRanks:
     """
 
     ascends = False
+    turns: Sequence[int] | None = None
 
     def __init__(
         self,

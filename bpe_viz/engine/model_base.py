@@ -1,8 +1,9 @@
 """How a BPE model of the `tokenizers` library writes a pre-token in its first symbols.
 
-Source: huggingface/tokenizers, models/bpe/model.rs, merge_word. A character is looked up with the prefix of what goes on
-within a word before it and the suffix of what ends a word behind it. What is no token falls apart into the tokens of its
-bytes; failing that it becomes the unknown token; failing that too it is left out, and its neighbours are joined.
+A character is looked up with the prefix of what goes on within a word before it and the suffix of what ends a word
+behind it. What is no token falls apart into the tokens of its bytes; failing that it becomes the unknown token; failing
+that too it is left out, and its neighbours are joined.
+Source: huggingface/tokenizers, models/bpe/model.rs, merge_word.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class ModelBase(BaseVocabulary):
     lookup: which of them a character is
     """
 
-    lookup: FirstSymbols = FirstSymbols({}, {}, {}, {})  # noqa: RUF009  # frozen
+    lookup: FirstSymbols = FirstSymbols({}, {}, {}, {})  # frozen
 
     def start(self, pretoken: bytes) -> tuple[list[int], list[int]]:
         """Return the base symbols of a pre-token, and how many of its bytes each stands for.

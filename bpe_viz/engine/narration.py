@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from bpe_viz.engine import kernels
+from bpe_viz.engine import kernels_order
 from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.tie_rules import tie_rule
 from bpe_viz.engine.types import Departure, Frame, Merge, Pair, TrainingOptions
@@ -143,17 +143,17 @@ def why_it_wins(frame: Frame, options: TrainingOptions) -> tuple[Piece, ...]:
     tied = (Pair(one.left, one.right) for one in frame.top if one.count == following.count)
     runner_up = next((pair for pair in tied if pair != winner), None)
     # Which pair was seen second is not known: only the trainer has the text.
-    if runner_up is None or rule.code == kernels.FIRST_SEEN:
+    if runner_up is None or rule.code == kernels_order.FIRST_SEEN:
         return (said,)
     other = (Named(runner_up.left, "taken"), Words(" + "), Named(runner_up.right, "taken"))
-    if rule.code == kernels.SMALLEST_IDS:
+    if rule.code == kernels_order.SMALLEST_IDS:
         ids, others = (f"{pair.left:,} and {pair.right:,}" for pair in (winner, runner_up))
         return said, Words(f": {ids} before "), *other, Words(f" with {others}")
-    if rule.code == kernels.SHORTEST_PIECE:
+    if rule.code == kernels_order.SHORTEST_PIECE:
         length, longer = (sum(_characters(frame, symbol) for symbol in pair) for pair in (winner, runner_up))
         if length < longer:
             return said, Words(f": {length:,} characters, "), *other, Words(f" makes {longer:,}")
-    return said, Words(", after " if rule.code == kernels.GREATEST else ", before "), *other
+    return said, Words(", after " if rule.code == kernels_order.GREATEST else ", before "), *other
 
 
 def _characters(frame: Frame, symbol: int) -> int:

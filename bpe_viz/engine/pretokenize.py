@@ -18,8 +18,8 @@ from bpe_viz.errors import OptionError, PatternError
 if TYPE_CHECKING:
     from regex import Match, Pattern
 
-PATTERN_SECONDS = 10.0
-"""Processor seconds that a user's pattern may take for MATCHES_A_BATCH matches."""
+PATTERN_SECONDS = 5.0
+"""Processor seconds that a user's pattern may take for MATCHES_A_BATCH matches; Stop waits as long at worst."""
 
 MATCHES_A_BATCH = 1024
 """After so many matches of a user's pattern the clock starts anew and Stop is asked."""
@@ -77,7 +77,7 @@ class Pretokenizer:
 
         Raises PatternError if a user's pattern does not end in time.
         """
-        return [pretoken for batch in self.batches(text) for pretoken in batch if pretoken]
+        return [pretoken for batch, _ in self.batches(text) for pretoken in batch if pretoken]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where the pre-tokens of a text start and end, in code points, empty matches left out.
@@ -87,22 +87,26 @@ class Pretokenizer:
         matches = chain.from_iterable(self._match_batches(text))
         return [match.span() for match in matches if match.end() > match.start()]
 
-    def batches(self, text: str, by_line: bool = False) -> Iterator[list[str]]:
-        """Yield the pre-tokens of a text in order, many at a time, empty matches included to be counted.
+    def batches(self, text: str, by_line: bool = False) -> Iterator[tuple[list[str], int]]:
+        """Yield the pre-tokens of a text in order, many at a time, and how many code points were searched by then.
 
+        Empty matches are included, to be counted.
         by_line: every line of the text, its line end included, is a text of its own
         A named pretokenizer yields one batch; give it pieces (`last_cut`), so that Stop is asked often.
         Raises PatternError if a user's pattern does not end in time.
         """
         if self.timeout is not None:
+            done = 0
             for part in split_lines(text) if by_line else (text,):
                 for matches in self._match_batches(part):
-                    yield [match.group(0) for match in matches]
+                    yield [match.group(0) for match in matches], done + (matches[-1].end() if matches else len(part))
+                done += len(part)
             return
         # concurrent releases the GIL while it searches, which a window beside this thread needs.
         # findall is right here: the patterns of PRETOKENIZERS have no groups, and a test holds them to that.
         find_all: Callable[[str], list[str]] = partial(self._compiled.findall, concurrent=True)
-        yield list(chain.from_iterable(map(find_all, split_lines(text)))) if by_line else find_all(text)
+        found = list(chain.from_iterable(map(find_all, split_lines(text)))) if by_line else find_all(text)
+        yield found, len(text)
 
     def last_cut(self, text: str) -> int:
         """Return the last place (code points) where the text may be cut without changing its pre-tokens.

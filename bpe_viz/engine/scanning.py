@@ -108,6 +108,8 @@ class PretokenTable:
         at = piece.start
         while at < piece.end:
             until = min(at + STEP_BYTES, piece.end)
+            if piece.mapped is not None:
+                piece.mapped.check(piece.end)
             at = self._module.count_pretokens(
                 rule, self._classes, self._view, self._batch, data, at, until, piece.end, piece.position
             )
@@ -188,6 +190,7 @@ class ScanningTally:
         self, rule: int, kernel_set: Kernels, threads: int | None = None, check_stop: Callable[[], None] = lambda: None
     ) -> None:
         self.n_empty = 0  # no scanner matches nothing
+        self.n_waiting = 0  # what waits for a thread is little
         self.rule = rule
         self.kernel_set = kernel_set
         self._check_stop = check_stop

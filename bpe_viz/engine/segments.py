@@ -133,6 +133,8 @@ class CutBuffer:
         self._last_cut = last_cut
         self._parts: list[str] = []
         self._previous = ""
+        self.n_held = 0
+        """How many code points are held back."""
 
     def add(self, text: str) -> str:
         """Take the next text; return all that lies before the last safe place, which may be nothing."""
@@ -143,9 +145,11 @@ class CutBuffer:
         self._previous = text[-1]
         if cut < 0 or (cut == 0 and not self._parts):
             self._parts.append(text)
+            self.n_held += len(text)
             return ""
         whole = "".join((*self._parts, text[:cut]))
         self._parts = [text[cut:]] if cut < len(text) else []
+        self.n_held = len(text) - cut
         return whole
 
     def rest(self) -> str:
@@ -153,4 +157,5 @@ class CutBuffer:
         whole = "".join(self._parts)
         self._parts = []
         self._previous = ""
+        self.n_held = 0
         return whole

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import regex
 
-from bpe_viz.engine.library_pipelines import uncovered_by
+from bpe_viz.engine.library_pipelines import said_of_dropped, uncovered_by
 from bpe_viz.engine.model_base import ModelBase
 from bpe_viz.engine.pipeline import PreparedText, SetTokens, SpecialText, Stretch, byte_offsets, without_surrogates
 from bpe_viz.errors import FormatError, OptionError
@@ -133,4 +133,4 @@ class PiecesPipeline(_Pieces):
 
 
 def _said_of(text: str, dropped: int) -> tuple[str, ...]:
-    return (f"The model's normalizer drops {dropped:,} of {len(text):,} characters.",) if dropped else ()
+    return (said_of_dropped(dropped, text),) if dropped else ()

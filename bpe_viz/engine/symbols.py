@@ -240,7 +240,7 @@ class SymbolTable:
     def __init__(
         self, base: BaseVocabulary, text: Any, text_start: Any, ends_word: Any, n_symbols: int, n_unmade: int = 0
     ) -> None:
-        """Arrays as in kernels.Order and kernels.State; n_symbols: how many of them count.
+        """Arrays as in kernels_order.Order and kernels.State; n_symbols: how many of them count.
 
         n_unmade: how many of these, the last ones, no merge makes
         """

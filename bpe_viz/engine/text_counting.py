@@ -30,9 +30,11 @@ class Tally(Protocol):
     """Counts the pre-tokens of texts; each text given to it is one of its own.
 
     n_empty: how many empty matches there were, which count as no pre-token
+    n_waiting: how many code points it was given and has not searched, so far as it is worth telling
     """
 
     n_empty: int
+    n_waiting: int
 
     def add(self, text: str) -> None:
         """Count a text, now or later."""
@@ -53,12 +55,16 @@ class PatternTally:
         self._check_stop = check_stop
         self._counts: Counter[str] = Counter()
         self.n_empty = 0
+        self.n_waiting = 0
 
     def add(self, text: str) -> None:
         """Count a text."""
-        for batch in self._pretokenizer.batches(text, self._by_line):
+        self.n_waiting = len(text)
+        for batch, searched in self._pretokenizer.batches(text, self._by_line):
             self._counts.update(batch)
+            self.n_waiting = len(text) - searched
             self._check_stop()
+        self.n_waiting = 0
 
     def counts(self) -> PretokenCounts:
         """Return what was counted."""
@@ -110,6 +116,7 @@ class TextCount:
         self._is_lossless = pretokenizer.lossless
         self.n_bytes = 0
         self.n_characters = 0
+        self._n_coming = 0  # characters of the text that is being added, not looked at yet
         self._n_handed = 0  # characters that the pretokenizer was given
         self._n_specials = 0
         self._saw_ink = False  # something other than white space
@@ -119,6 +126,12 @@ class TextCount:
     def excerpt(self) -> str:
         """How the text begins, at most EXCERPT_CHARACTERS."""
         return excerpt_of(self._beginning)
+
+    @property
+    def bytes_waiting(self) -> int:
+        """About how many bytes of what was added are not counted: a user's pattern gets a document as a whole."""
+        waiting = self._n_coming + self._uncut.n_held + self._tally.n_waiting
+        return waiting * self.n_bytes // self.n_characters if waiting else 0
 
     @property
     def takes_bytes(self) -> bool:
@@ -131,6 +144,7 @@ class TextCount:
         for start in range(0, len(text), PIECE_CHARACTERS):
             piece = text[start : start + PIECE_CHARACTERS]
             self._begin(piece)
+            self._n_coming = len(text) - start - len(piece)
             self.n_characters += len(piece)
             self.n_bytes += len(piece) if piece.isascii() else len(piece.encode())
             self._saw_ink = self._saw_ink or not piece.isspace()
@@ -147,7 +161,9 @@ class TextCount:
         if not isinstance(self._tally, ScanningTally):
             raise TypeError(f"{type(self._tally).__name__} counts text only")
         done = 0
-        for start, end, n_characters in safe_pieces(mapped.data, self._tally.rule, self._tally.kernel_set):
+        for start, end, n_characters in safe_pieces(
+            mapped.data, self._tally.rule, self._tally.kernel_set, mapped.check
+        ):
             # A character is four bytes at most; one that is cut off at the end is left out.
             head = mapped.data[start : min(end, start + 8 * EXCERPT_CHARACTERS)]
             self._begin(head.tobytes().decode(errors="ignore"))

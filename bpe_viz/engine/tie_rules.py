@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bpe_viz.engine import kernels
+from bpe_viz.engine import kernels_order
 from bpe_viz.errors import OptionError
 
 
@@ -34,14 +34,14 @@ _SEEN, _SHORTEST = "the one met first in the text", "the shortest piece, then th
 TIE_RULES: Mapping[str, TieRule] = {
     rule.name: rule
     for rule in (
-        TieRule("textbook", kernels.TEXTBOOK, _FIRST, _FIRST, "most teaching code in Python"),
-        TieRule("utf16", kernels.UTF16, _FIRST_UTF16, _FIRST_UTF16, "the same teaching code in JavaScript"),
-        TieRule("huggingface", kernels.SMALLEST_IDS, _SMALLEST, _SMALLEST_IDS, "tokenizers, gigabpe"),
-        TieRule("rustbpe", kernels.SMALLEST_IDS, _SMALLEST, _SMALLEST_IDS, "rustbpe (nanochat), bpeasy, ffbpe"),
-        TieRule("first-seen", kernels.FIRST_SEEN, _SEEN, _SEEN, "minbpe, tiktoken's teaching code"),
-        TieRule("subword-nmt", kernels.GREATEST, _LAST, _LAST, "subword-nmt"),
-        TieRule("cs336", kernels.GREATEST, _LAST, _LAST, "Stanford CS336, ffbpe's largest_content"),
-        TieRule("sentencepiece", kernels.SHORTEST_PIECE, _SHORTEST, _SHORTEST, "sentencepiece"),
+        TieRule("textbook", kernels_order.TEXTBOOK, _FIRST, _FIRST, "most teaching code in Python"),
+        TieRule("utf16", kernels_order.UTF16, _FIRST_UTF16, _FIRST_UTF16, "the same teaching code in JavaScript"),
+        TieRule("huggingface", kernels_order.SMALLEST_IDS, _SMALLEST, _SMALLEST_IDS, "tokenizers, gigabpe"),
+        TieRule("rustbpe", kernels_order.SMALLEST_IDS, _SMALLEST, _SMALLEST_IDS, "rustbpe (nanochat), bpeasy, ffbpe"),
+        TieRule("first-seen", kernels_order.FIRST_SEEN, _SEEN, _SEEN, "minbpe, tiktoken's teaching code"),
+        TieRule("subword-nmt", kernels_order.GREATEST, _LAST, _LAST, "subword-nmt"),
+        TieRule("cs336", kernels_order.GREATEST, _LAST, _LAST, "Stanford CS336, ffbpe's largest_content"),
+        TieRule("sentencepiece", kernels_order.SHORTEST_PIECE, _SHORTEST, _SHORTEST, "sentencepiece"),
     )
 }
 """All rules, in the order that people see them. Source: each library of same_as, run on small inputs."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels
+from bpe_viz.engine import kernels, kernels_order, kernels_tournament
 from bpe_viz.engine.boundaries import LONG, BoundaryRanks, LongSplit
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.kernels import Order, State
+from bpe_viz.engine.kernels import State
+from bpe_viz.engine.kernels_order import Order
 from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import Departure, Frame, Merge, Pair, PairCount, StopReason, TrainingOptions
@@ -31,7 +32,7 @@ class Published(NamedTuple):
     """The arrays of a training up to its frontier. They may be longer: what lies beyond is not to be read.
 
     leading: the slot that would be merged next, NO_SLOT if there is none
-    The other fields are those of kernels.State and kernels.Order of the same names.
+    The other fields are those of kernels.State and kernels_order.Order of the same names.
     """
 
     frontier: int
@@ -265,6 +266,7 @@ class Reader:
         self._splits = BoundaryRanks(timeline.base, MergeRanks(len(timeline.base)), kernel_set)
         self._no_place = np.zeros(1, dtype=np.int32)
         self._rule = _readers_rule(self._seen.rule)
+        self._floor = 1
         self._make_room()
         self._count[: len(timeline.first_counts)] = timeline.first_counts
         self._build_tree(_KEPT_ABOVE_THE_FLOOR)
@@ -273,6 +275,10 @@ class Reader:
         """Go on with other kernels."""
         self._kernels = kernel_set
         self._splits.use(kernel_set)
+
+    @property
+    def _tournament(self) -> Any:
+        return self._kernels.of(kernels_tournament)
 
     def seek(self, position: int) -> None:
         """Move the cursor by adding or subtracting recorded changes.
@@ -285,16 +291,16 @@ class Reader:
         grown = self._make_room()
         start, end = sorted((self._changes_before(self.position), self._changes_before(position)))
         sign = 1 if position > self.position else -1
-        seen, module = self._seen, self._kernels.module
+        seen, tournament = self._seen, self._tournament
         count, change_slot, change = self._views(self._count, seen.change_slot, seen.change)
-        module.apply_changes(count, change_slot, change, start, end, sign)
+        tournament.apply_changes(count, change_slot, change, start, end, sign)
         self.position = position
         # A replay costs about log2(pairs) matches a change, a rebuild a look at every pair's count.
         if grown or 16 * (end - start) > self._n_pairs:
             self._build_tree(_KEPT_ABOVE_THE_FLOOR)
         else:
             order, tree = self._order()
-            module.replay_changes(order, tree, self._n_pairs, self._floor, change_slot, change, start, end, sign)
+            tournament.replay_changes(order, tree, self._n_pairs, self._floor, change_slot, change, start, end, sign)
 
     def frame(self, position: int, top: int = 20, rows: Iterable[int] = ()) -> Frame:
         """Return what is to be seen at a position.
@@ -351,7 +357,7 @@ class Reader:
         heap = np.empty((max(1, wanted) + 1) * (len(self._tree).bit_length() + 1), dtype=np.int64)
         while True:
             order, tree = self._order()
-            n = self._kernels.module.best_slots(order, tree, self._n_pairs, wanted, *self._views(found, heap))
+            n = self._tournament.best_slots(order, tree, self._n_pairs, wanted, *self._views(found, heap))
             slots: list[int] = found[:n].tolist()
             # What the tree says of pairs below the floor is out of date.
             if self._floor == 1 or (n == wanted and int(self._count[slots[-1]]) >= self._floor):
@@ -364,10 +370,10 @@ class Reader:
     def _leading_first(self, slots: list[int]) -> list[int]:
         """Put the pair that is merged next first, where only the trainer knows which of the tied it is."""
         seen = self._seen
-        if self._rule[kernels.TIE_RULE] == seen.rule[kernels.TIE_RULE] or not slots:
+        if self._rule[kernels_order.TIE_RULE] == seen.rule[kernels_order.TIE_RULE] or not slots:
             return slots
         leading = int(seen.merged_slot[self.position]) if self.position < seen.frontier else seen.leading
-        if leading == kernels.NO_SLOT or self._count[leading] != self._count[slots[0]]:
+        if leading == kernels_order.NO_SLOT or self._count[leading] != self._count[slots[0]]:
             return slots
         others = [slot for slot in slots if slot != leading]
         return [leading, *others][: len(slots)]
@@ -404,7 +410,7 @@ class Reader:
         if stop == "target" and self.timeline.published.frontier == position:
             return None, "target"
         order, tree = self._order()
-        ties = int(self._kernels.module.count_ties(order, tree, self._n_pairs, leading.count))
+        ties = int(self._tournament.count_ties(order, tree, self._n_pairs, leading.count))
         return Merge(position, leading.left, leading.right, n_base + position, leading.count, 0, ties), None
 
     def _taken_by(self, merge: Merge | None) -> tuple[Pair, ...]:
@@ -440,16 +446,15 @@ class Reader:
         count = np.zeros(capacity, dtype=np.int64)
         count[: len(self._count)] = self._count
         self._count = count
-        self._tree = np.full(capacity, kernels.NO_SLOT, dtype=np.int32)
+        self._tree = np.full(capacity, kernels_order.NO_SLOT, dtype=np.int32)
         return True
 
     def _build_tree(self, wanted: int) -> None:
         """Play the tournament among the pairs that count most, this many at least: few ever come near the top."""
-        buckets = np.zeros(64, dtype=np.int64)
-        count, buckets_view = self._views(self._count, buckets)
-        self._floor = int(self._kernels.module.floor_for(count, self._n_pairs, wanted, buckets_view))
+        (count,) = self._views(self._count)
+        self._floor = int(self._tournament.floor_for(count, self._n_pairs, wanted, self._floor))
         order, tree = self._order()
-        self._kernels.module.build_tree(order, tree, self._n_pairs, self._floor)
+        self._tournament.build_tree(order, tree, self._n_pairs, self._floor)
 
     def _order(self) -> tuple[Any, Any]:
         seen = self._seen
@@ -473,8 +478,8 @@ class Reader:
 def _readers_rule(rule: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rule that a reader orders ties by: which pair was seen first hangs on cells that it has not."""
     own = rule.copy()
-    if own[kernels.TIE_RULE] == kernels.FIRST_SEEN:
-        own[kernels.TIE_RULE] = kernels.SMALLEST_IDS
+    if own[kernels_order.TIE_RULE] == kernels_order.FIRST_SEEN:
+        own[kernels_order.TIE_RULE] = kernels_order.SMALLEST_IDS
     return own
 
 

@@ -19,10 +19,14 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair
 from bpe_viz.errors import FormatError
 
 if TYPE_CHECKING:
+    from bpe_viz.engine.compiled import Kernels
     from bpe_viz.engine.quick_ids import QuickIds
     from bpe_viz.engine.timeline import Timeline
 
 __all__ = ["BYTES", "DecodedPiece", "Decoding", "SpecialText", "Tokenizer"]
+
+_MOST_BYTES = 1 << 30
+"""Of all tokens: a list in which each merge doubles the longest would soon have no end."""
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 """The base vocabulary of bytes, in order."""
@@ -191,6 +195,10 @@ class Tokenizer:
         other.position = position
         other._quick = None
         return other
+
+    def use(self, kernel_set: Kernels) -> None:
+        """Work long pre-tokens out with these kernels; tokenizers that share a memory of pre-tokens follow."""
+        self._boundaries.use(kernel_set)
 
     @property
     def base(self) -> BaseVocabulary:
@@ -427,9 +435,16 @@ def _count_invalid(run: list[bytes]) -> int:
 def _symbols_of_merges(base: BaseVocabulary, pairs: Sequence[Pair]) -> SymbolTable:
     labels = [base.label(symbol) for symbol in range(len(base))]
     ends = list(base.ends_word)
+    n_bytes = 0
     for rank, (left, right) in enumerate(pairs):
         if not (0 <= left < len(labels) and 0 <= right < len(labels)):
             raise FormatError(f"Merge {rank} joins symbols {left} and {right}, which do not exist before it.")
+        n_bytes += len(labels[left]) + len(labels[right])
+        if n_bytes > _MOST_BYTES:
+            raise FormatError(
+                f"The tokens up to merge {rank:,} are longer than {_MOST_BYTES:,} bytes together: hardly learned.",
+                "Get the file again.",
+            )
         labels.append(labels[left] + labels[right])
         ends.append(ends[right])
     text = np.frombuffer(b"".join(labels), dtype=np.uint8)

@@ -13,13 +13,13 @@ from bpe_viz.formats._reading import AGAIN, damaged, lines_of, read_whole, witho
 CONTINUES = "##"
 """Begins a token that goes on within a word."""
 
-_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def looks_like_bert(head: bytes) -> bool:
     """Tell whether a file begins as such a vocabulary does: with a line that is one of its special tokens."""
     lines = without_bom(head).decode(errors="ignore").split("\n")
-    return lines[0].removesuffix("\r") in _SPECIAL
+    return lines[0].removesuffix("\r") in SPECIAL
 
 
 def read_bert(path: Path) -> dict[str, int]:

@@ -67,18 +67,21 @@ class BpeSymbols:
     notes: tuple[str, ...]
 
 
-def bpe_symbols(place: str, model: BpeModel, letters_are_bytes: bool, added: Collection[str]) -> BpeSymbols:
+def bpe_symbols(
+    place: str, model: BpeModel, letters_are_bytes: bool, added: Collection[str], has_gaps: bool = False
+) -> BpeSymbols:
     """Write a model in symbols.
 
     place: of the model in the file, for errors
     letters_are_bytes: the steps before the model write a letter for each byte
     added: the tokens that the file adds, which need no merge
+    has_gaps: letters that the vocabulary lacks are gaps, which part their neighbours: the file removes them before
     Raises FormatError for a list that the library refuses, NotSteppedError.
     """
     listed = _lines(f"{place}.merges", model)
     made = _made(f"{place}.merges", model, listed)
     _refuse_shared_ids(model, listed, made)
-    base, texts = _base(model, listed, letters_are_bytes)
+    base, texts = _base(model, listed, letters_are_bytes, has_gaps)
     n_base = len(texts)
     symbol_of = dict(zip(reversed(made), range(n_base + len(made) - 1, n_base - 1, -1), strict=True))
     symbol_of.update({text: symbol for symbol, text in enumerate(texts)})
@@ -164,11 +167,13 @@ def _refuse_shared_ids(model: BpeModel, listed: Iterable[tuple[str, str]], made:
     for text, number in model.vocab.items():
         other = seen.setdefault(number, text)
         if other != text and not in_merges.isdisjoint((text, other)):
-            raise NotSteppedError(f"its tokens {other!r} and {text!r}, which take part in merges, share the id {number}")
+            raise NotSteppedError(
+                f"its tokens {other!r} and {text!r}, which take part in merges, share the id {number}"
+            )
 
 
 def _base(
-    model: BpeModel, listed: Iterable[tuple[str, str]], letters_are_bytes: bool
+    model: BpeModel, listed: Iterable[tuple[str, str]], letters_are_bytes: bool, has_gaps: bool
 ) -> tuple[BaseVocabulary, list[str]]:
     """Return the base symbols, and how the file writes each."""
     vocab = model.vocab
@@ -210,16 +215,16 @@ def _base(
         of_byte={byte: symbol_of[text] for byte, text in of_byte.items()} or None,
         before=prefix.encode(),
         after=suffix.encode(),
-        unknown=symbol_of.get(unknown, GAP) if unknown is not None and unknown in vocab else None,
+        unknown=symbol_of.get(unknown or "", GAP) if unknown in vocab or has_gaps else None,
         fuses=model.fuse_unk,
         lacking=unknown if unknown not in vocab else None,
     )
     ends_word = tuple(text in ending for text in texts)
-    contents = _contents(
+    bodies = _contents(
         [text.removesuffix(suffix) if is_end else text for text, is_end in zip(texts, ends_word, strict=True)],
         letters_are_bytes,
     )
-    return ModelBase(kind, end_of_word, marker, tuple(contents), ends_word, lookup), texts
+    return ModelBase(kind, end_of_word, marker, tuple(bodies), ends_word, lookup), texts
 
 
 def _looked_up(
@@ -255,9 +260,7 @@ def _check_wholes(model: BpeModel, base: BaseVocabulary) -> None:
             raise NotSteppedError(f"the pre-token {text!r} is looked up whole, and its letters are no tokens")
 
 
-def _wholes(
-    texts: Sequence[str], labels: Sequence[bytes], n_base: int, letters_are_bytes: bool
-) -> dict[bytes, int]:
+def _wholes(texts: Sequence[str], labels: Sequence[bytes], n_base: int, letters_are_bytes: bool) -> dict[bytes, int]:
     """Return the symbols of pre-tokens that are taken whole, base symbols not counted: the first of each token."""
     found: dict[bytes, int] = {}
     for number in range(len(texts) - n_base - 1, -1, -1):
@@ -282,8 +285,7 @@ def _contents(texts: Sequence[str], letters_are_bytes: bool) -> list[bytes]:
     if not letters_are_bytes:
         return [text.encode() for text in texts]
     return [
-        text.translate(_TO_BYTES).encode("latin-1") if _IN_LETTERS.fullmatch(text) else text.encode()
-        for text in texts
+        text.translate(_TO_BYTES).encode("latin-1") if _IN_LETTERS.fullmatch(text) else text.encode() for text in texts
     ]
 
 

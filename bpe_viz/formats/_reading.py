@@ -119,9 +119,10 @@ def from_base64(written: bytes) -> bytes:
     return content if binascii.b2a_base64(content, newline=False) == written else b""
 
 
-def parse_json(path: Path, data: bytes, shape: type[_Value], title: str) -> _Value:
+def parse_json(path: Path | str, data: bytes, shape: type[_Value], title: str) -> _Value:
     """Return the JSON of a file, checked against a msgspec shape. Raises FormatError that names the place.
 
+    path: names the file
     title: what the file should be
     """
     data = without_bom(data)

@@ -65,31 +65,3 @@ def _literal(path: Path, number: int, line: str, written: str) -> bytes:
         return value.encode() if isinstance(value, str) else bytes(value)
     except (SyntaxError, ValueError, SyntaxWarning, DeprecationWarning) as error:
         raise damaged(path, number, line, f"holds no literal that Python reads ({error})") from error
-
-
-class LongestMatch:
-    """Cuts bytes into tokens, from the left, always the longest that fits."""
-
-    def __init__(self, ids: dict[bytes, int]) -> None:
-        """ids: token -> id; every byte is a token."""
-        self._ids = ids
-        lengths: dict[bytes, set[int]] = {}
-        for token in ids:
-            lengths.setdefault(token[:2], set()).add(len(token))
-        # By the first two bytes: few lengths are to be tried.
-        self._lengths = {start: sorted(found, reverse=True) for start, found in lengths.items()}
-
-    def encode(self, text: bytes) -> list[int]:
-        """Return the ids of a text."""
-        ids: list[int] = []
-        at = 0
-        while at < len(text):
-            for length in self._lengths.get(text[at : at + 2], ()):
-                found = self._ids.get(text[at : at + length])
-                if found is not None and at + length <= len(text):
-                    break
-            else:
-                length, found = 1, self._ids[text[at : at + 1]]
-            ids.append(found)
-            at += length
-        return ids

@@ -9,7 +9,7 @@ import regex
 
 from bpe_viz.engine.pretokenize import LINES, PRETOKENIZERS
 from bpe_viz.formats._split_patterns import WHOLE_TEXT, from_library, why_not_alike
-from bpe_viz.formats._tokenizer_json_writing import NORMALIZERS, SIGMA_NOTE
+from bpe_viz.formats._tokenizer_json_writing import NORMALIZERS
 
 Step = dict[str, Any]
 
@@ -71,6 +71,12 @@ def letters_are_bytes(normalizer: Step | None, pre_tokenizer: Step | None) -> bo
     if "ByteLevel" in cuts:
         return "Metaspace" not in cuts[cuts.index("ByteLevel") :]
     return changes[-1:] == ["ByteLevel"] and "Metaspace" not in cuts
+
+
+def without_last_step(pre_tokenizer: Step | None) -> Step | None:
+    """Return a pre-tokenizer without its last step, that which removes letters."""
+    steps = [step for _, step in flat_steps(Field("pre_tokenizer"), pre_tokenizer, "pretokenizers")][:-1]
+    return {"type": "Sequence", "pretokenizers": steps} if steps else None
 
 
 def flat_steps(place: Field, part: Step | None, key: str) -> list[tuple[Field, Step]]:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
 from bpe_viz.engine.library_pipelines import (
     BYTE_MODEL,
     AddedTokens,
@@ -31,16 +32,22 @@ from bpe_viz.engine.pipeline import Pipeline, PlainPipeline
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
-from bpe_viz.errors import FormatError
 from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
-from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, BpeSymbols, Id, NotSteppedError, bpe_symbols
-from bpe_viz.formats._reading import AGAIN, read_whole, without_bom
-from bpe_viz.formats._tokenizer_json_pipeline import NotSaidByOptions, PlainSteps, letters_are_bytes, read_steps
+from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, Id, NotSteppedError, bpe_symbols
+from bpe_viz.formats._reading import parse_json, read_whole, without_bom
+from bpe_viz.formats._tokenizer_json_pipeline import (
+    NotSaidByOptions,
+    PlainSteps,
+    letters_are_bytes,
+    read_steps,
+    without_last_step,
+)
 from bpe_viz.formats._tokenizer_json_writing import split_off_unknown
 from bpe_viz.formats._tokens_only import tokens_only
 
 _NULL = msgspec.Raw(b"null")
 _Step = dict[str, Any] | None
+_Shape = TypeVar("_Shape")
 
 
 class _File(msgspec.Struct):
@@ -90,7 +97,7 @@ def read_document(document: bytes, source: str, name: str) -> Tokenizer:
     Raises FormatError.
     """
     reading = _Reading(document, source)
-    kind = reading.decode(reading.file.model, _ModelType, " in model").type or "BPE"
+    kind = reading.model(_ModelType).type or "BPE"
     tokenizer = reading.bpe() if kind == "BPE" else reading.view_only(kind, "")
     tokenizer.name = name
     tokenizer.document = document
@@ -112,28 +119,26 @@ class _Reading:
     @cached_property
     def file(self) -> _File:
         """The file."""
-        return self.decode(self.document, _File, "")
+        return parse_json(self.source, self.document, _File, "tokenizer.json")
 
-    def decode(self, data: bytes | msgspec.Raw, kind: Any, where: str) -> Any:
-        """Return JSON as values of a type. Raises FormatError."""
-        try:
-            return msgspec.json.decode(data, type=kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise FormatError(f"{self.source} is no whole tokenizer.json{where}: {error}.", AGAIN) from error
+    def model(self, shape: type[_Shape]) -> _Shape:
+        """Return the model, read as a shape. Raises FormatError."""
+        return parse_json(f"{self.source}: model", bytes(self.file.model), shape, "tokenizer.json")
 
     def bpe(self) -> Tokenizer:
         """Read a BPE model."""
         file = self.file
-        model: BpeModel = self.decode(file.model, BpeModel, " in model")
+        model = self.model(BpeModel)
         added = added_ids(file.added_tokens or [], model.vocab, len(model.vocab))
         in_letters = letters_are_bytes(file.normalizer, file.pre_tokenizer)
+        steps = self._plain_steps(model)
+        has_gaps = steps is not None and steps.removed is not None
         try:
             if clash := next((text for text in added.ids if text in BYTE_MODEL["vocab"]), None):
                 raise NotSteppedError(f"its added token {clash!r} is called like a byte")
-            symbols = bpe_symbols(f"{self.source}: model", model, in_letters, added.ids.keys())
+            symbols = bpe_symbols(f"{self.source}: model", model, in_letters, added.ids.keys(), has_gaps)
         except NotSteppedError as error:
             return self.view_only("BPE", str(error))
-        steps = self._plain_steps(symbols)
         unknown = {} if symbols.unknown is None else {symbols.unknown: model.vocab[symbols.unknown]}
         special_ids = {**unknown, **added.ids}
         tokenizer = Tokenizer(
@@ -144,30 +149,31 @@ class _Reading:
             ids=symbols.ids,
             special_ids=special_ids,
         )
-        pipelines = _Pipelines(self, added.ids, in_letters)
+        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps)
         tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
         tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
         tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, pipelines.library)
         tokenizer.notes = (*self._notes(model, added), *symbols.notes)
         return tokenizer
 
-    def _plain_steps(self, symbols: BpeSymbols) -> PlainSteps | None:
+    def _plain_steps(self, model: BpeModel) -> PlainSteps | None:
         """Return the steps around the model in options, None if no options say the same."""
         file = self.file
-        if any(token.single_word or token.lstrip or token.rstrip for token in file.added_tokens or ()):
+        added = file.added_tokens or ()
+        if any(token.single_word or token.lstrip or token.rstrip for token in added):
             return None
-        if len({token.normalized for token in file.added_tokens or ()}) > 1:
+        if len({token.normalized for token in added}) > 1:
             return None  # they are looked for in two rounds
         try:
             steps = read_steps(file.normalizer, file.pre_tokenizer, file.post_processor)
         except NotSaidByOptions:
             return None
-        if steps.normalize and any(token.normalized for token in file.added_tokens or ()):
+        if steps.normalize and any(token.normalized for token in added):
             return None
         if steps.removed is not None:
-            base = symbols.symbols.base
-            letters = [content.decode() for content in base.content] if base.base == "characters" else []
-            if base.end_of_word != "none" or steps.removed != split_off_unknown(letters):
+            is_simple = not (model.unk_token or model.end_of_word_suffix or model.continuing_subword_prefix)
+            letters = [text for text in model.vocab if len(text) == 1]
+            if not is_simple or model.byte_fallback or steps.removed != split_off_unknown(letters):
                 return None
         return steps
 
@@ -185,7 +191,7 @@ class _Reading:
         why: a BPE model's merges are not shown; empty for another model
         """
         file = self.file
-        model: _Vocabulary = self.decode(file.model, _Vocabulary, " in model")
+        model = self.model(_Vocabulary)
         vocab = model.vocab if isinstance(model.vocab, dict) else {}
         if not isinstance(model.vocab, dict):
             for number, (text, _) in enumerate(model.vocab):
@@ -241,8 +247,9 @@ def _counting(steps: PlainSteps | None, added: dict[str, int]) -> CountingOption
 class _Pipelines:
     """Builds the library's steps of a file once, when they are needed."""
 
-    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool) -> None:
+    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool, has_gaps: bool) -> None:
         self._reading = reading
+        self._has_gaps = has_gaps
         self._ids = ids
         self._letters = BYTE_OF_LETTER if in_letters else None
 
@@ -258,10 +265,12 @@ class _Pipelines:
     def steps(self) -> StepsPipeline:
         """The steps around the model."""
         reading = self._reading
-        parts = reading.decode(reading.document, _Parts, "")
+        parts = parse_json(reading.source, reading.document, _Parts, "tokenizer.json")
         written = {name: getattr(parts, name) for name in _Parts.__struct_fields__}
         if bytes(written["added_tokens"]) == b"null":
             del written["added_tokens"]
+        if self._has_gaps:
+            written["pre_tokenizer"] = without_last_step(reading.file.pre_tokenizer)
         written["post_processor"] = _untrimmed(reading.file.post_processor)
         document = msgspec.json.encode({"version": "1.0", **written, "model": BYTE_MODEL})
         return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)

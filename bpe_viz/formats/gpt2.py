@@ -42,6 +42,9 @@ CLIP_MERGES = 49152 - 256 - 2
 """How many of CLIP's merges are in use. Source: openai/CLIP, clip/simple_tokenizer.py."""
 
 _CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
+SPACE = LETTER_OF_BYTE[ord(" ")]
+"""How bytes are known where letters for some of them lack: nearly every list of merges has a space."""
+
 _JSON = "Save as .json."
 
 GPT2 = "61dcf265f71d3ad664d0fb2b35af80d7f9c7e6576375a126860f4990eab23348"
@@ -151,7 +154,7 @@ def _base_vocabulary(
         letters = [(LETTER_OF_BYTE[byte], bytes([byte]), False) for byte in range(256)]
         letters += [(text + MARKER, content, True) for text, content, _ in letters] if ends else []
         return _base(letters, "bytes", "glued" if ends else "none")
-    if any(merge.left.startswith("Ġ") for merge in written.merges):
+    if any(merge.left.startswith(SPACE) for merge in written.merges):
         raise FormatError(
             f"{files.vocabulary} lacks {len(lacking)} of the 256 letters that stand for bytes, {lacking[0]!r} for one.",
             "Get the whole vocabulary.",
@@ -262,6 +265,8 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     base = tokenizer.base
     _check(base.base, base.end_of_word, base.marker, tokenizer.counting, tokenizer.unknown)
     texts = written_symbols(tokenizer)
+    if not texts:
+        raise FormatError("The tokenizer has no token, and two empty files are no tokenizer.", "Train it on some text.")
     vocabulary = _vocabulary_to_write(tokenizer, texts)
     pairs = tokenizer.pairs[: tokenizer.position]
     if len(set(pairs)) < len(pairs):
@@ -305,6 +310,8 @@ def _check_lines(base: str, lines: list[str]) -> None:
             raise FormatError(f"The merge {line!r} holds white space, which parts tokens or lines in the file.", _JSON)
         if line.startswith(HEADER):
             raise FormatError(f"The merge {line!r} would be taken for a header.", _JSON)
+        if line.startswith(SPACE):
+            raise FormatError(f"The merge {line!r} would be taken for one of bytes, where {SPACE} is a space.", _JSON)
 
 
 def _vocabulary_to_write(tokenizer: Tokenizer, texts: list[str]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""SentencePiece's `.model`: pieces with scores, and a normalizer. BPE is shown merge by merge, other models as they are.
+"""SentencePiece's `.model`: pieces with scores, and a normalizer. BPE is shown merge by merge, others as they are.
 
 The list holds no merges but what they make: two neighbours merge if their texts, joined, are a piece, and the piece of
 the highest score comes first. Source: google/sentencepiece, src/bpe_model.cc and model_interface.cc.
@@ -6,6 +6,7 @@ the highest score comes first. Source: google/sentencepiece, src/bpe_model.cc an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._bpe_model import NotSteppedError
+from bpe_viz.formats._own_library import SENTENCEPIECE
 from bpe_viz.formats._reading import AGAIN, read_whole
 from bpe_viz.formats._sentencepiece_proto import (
     BYTE,
@@ -101,7 +103,7 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
             raise NotSteppedError(
                 f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}"
             )
-    if any(piece.type == UNUSED and len(piece.text) > 1 for piece in pieces):
+    if any(piece.type == UNUSED for piece in pieces):
         raise NotSteppedError("it holds unused pieces, which are parted again after merging")
     own = [number for number, piece in enumerate(pieces) if piece.type == USER_DEFINED]
     falls_apart = model.byte_fallback
@@ -111,7 +113,7 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
         (number for number, piece in enumerate(pieces) if piece.type == NORMAL and len(piece.text) > 1),
         key=lambda number: -pieces[number].score,
     )
-    _check_scores(model, merged)
+    turns = _turns(model, merged)
     known = {pieces[number].text for number in letters if pieces[number].type != BYTE}
     if lacking := next((one for number in merged for one in pieces[number].text if one not in known), None):
         raise NotSteppedError(f"its pieces hold {lacking!r}, which is no piece by itself")
@@ -120,7 +122,7 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
     ids = [*base_ids, *merged, *others]
     texts = [pieces[number].text.encode() for number in ids]
     frozen = frozenset(symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE))
-    ranks = ScoredPieces(texts[: len(base_ids)], texts[len(base_ids) : len(base_ids) + len(merged)], frozen)
+    ranks = ScoredPieces(texts[: len(base_ids)], texts[len(base_ids) : len(base_ids) + len(merged)], frozen, turns)
     symbols = SymbolTable(
         base,
         np.frombuffer(b"".join(texts), np.uint8),
@@ -131,7 +133,7 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
     )
     name = pieces[unknown].text
     special_ids = {piece.text: number for number, piece in enumerate(pieces) if piece.type == CONTROL}
-    return Tokenizer(
+    tokenizer = Tokenizer(
         symbols,
         BoundaryRanks(base, ranks),
         CountingOptions(special_tokens=tuple(special_ids)),
@@ -139,22 +141,25 @@ def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
         ids=np.array(ids, dtype=np.int64),
         special_ids={name: unknown, **special_ids},
     )
+    if turns is not None:
+        n_alike = sum(number for number in Counter(turns).values() if number > 1)
+        tokenizer.notes = (f"Pieces that share their score with others apply together: {n_alike:,}.",)
+    return tokenizer
 
 
 def _named(kind: int) -> str:
     return {CONTROL: "a control piece", UNKNOWN: "the unknown piece"}[kind]
 
 
-def _check_scores(model: ModelProto, merged: Sequence[int]) -> None:
-    """Refuse to step where two pieces come first alike: the library then takes the leftmost, whichever it is."""
+def _turns(model: ModelProto, merged: Sequence[int]) -> list[int] | None:
+    """Return behind which rank each piece applies: pieces of one score come first alike, the leftmost is taken."""
     scores = [model.pieces[number].score for number in merged]
     if any(score != score for score in scores):
         raise NotSteppedError("a score is no number")
-    for first, second in zip(merged, merged[1:], strict=False):
-        if model.pieces[first].score == model.pieces[second].score:
-            raise NotSteppedError(
-                f"its pieces {model.pieces[first].text!r} and {model.pieces[second].text!r} have the same score"
-            )
+    if len(set(scores)) == len(scores):
+        return None
+    last = {score: rank for rank, score in enumerate(scores)}
+    return [last[score] for score in scores]
 
 
 def _base(model: ModelProto, base_ids: Sequence[int], own: frozenset[int]) -> PieceBase:
@@ -211,4 +216,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
+    library=SENTENCEPIECE,
 )

@@ -52,8 +52,9 @@ class KernelChoice(QObject):
             self.prepare()
             if may_wait:
                 self._wait(progress, should_stop)
-            if compiled.is_ready():
-                self._loaded = compiled.load()
+            # If nothing can be kept, compiling in this process jerks the window, but plain kernels take far longer.
+            if may_wait or compiled.is_ready():
+                self._loaded = compiled.load(may_fill=False)
         return self._loaded or PLAIN
 
     def at_hand(self, n_cells: int) -> Kernels:

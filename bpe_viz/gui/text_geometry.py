@@ -32,6 +32,7 @@ class PlacedLine:
     __slots__ = (
         "_advance",
         "_block_start",
+        "_cluster",
         "_content",
         "_known",
         "_layout",
@@ -65,6 +66,7 @@ class PlacedLine:
         self.end = self.text_end + (ends_block and block.next().isValid())
         self.is_mixed = _RIGHT_TO_LEFT.search(content.shown, self.start, self.text_end) is not None
         self._known: dict[int, float] = {}
+        self._cluster = (0, 0, 0.0, 0.0)
         self._advance = self._even_advance(content.shown[self.start : self.text_end])
 
     def _even_advance(self, shown: str) -> float | None:
@@ -171,9 +173,19 @@ class PlacedLine:
         # An empty line has no valid position at all, so the ends are asked for first.
         if code_point in (self.start, self.text_end) or self._layout.isValidCursorPosition(unit):
             return self._origin + _number(self._line.cursorToX(unit))
-        before, behind = self._layout.previousCursorPosition(unit), self._layout.nextCursorPosition(unit)
-        first, last = (_number(self._line.cursorToX(place)) for place in (before, behind))
+        before, behind, first, last = self._cluster_around(unit)
         return self._origin + first + (last - first) * (unit - before) / (behind - before)
+
+    def _cluster_around(self, unit: int) -> tuple[int, int, float, float]:
+        """Return where the cluster around a unit begins and ends: in units, and in x.
+
+        Asked once for a cluster: Qt walks through all of it, and one letter may carry a hundred thousand marks.
+        """
+        if not self._cluster[0] < unit < self._cluster[1]:
+            before, behind = self._layout.previousCursorPosition(unit), self._layout.nextCursorPosition(unit)
+            first, last = (_number(self._line.cursorToX(place)) for place in (before, behind))
+            self._cluster = (before, behind, first, last)
+        return self._cluster
 
 
 def lines_between(

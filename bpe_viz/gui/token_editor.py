@@ -19,6 +19,9 @@ from bpe_viz.gui.token_boxes import Canvas, End
 from bpe_viz.gui.token_spans import TokenSpans
 from bpe_viz.gui.tooltips import plain_tooltip
 
+# Pixels: of boxes that share so little only the first is painted. One letter may carry a hundred thousand marks.
+_TOO_NARROW = 0.1
+
 _SIGNED = re.compile(f" |{HELD_SPACE}|{PLACEHOLDERS.pattern}")
 
 
@@ -167,6 +170,7 @@ class TokenEditor(ExactTextEdit):
         lefts, rights = spans.left[first:last].tolist(), spans.right[first:last].tolist()
         styles, made = self._styles[first:last].tolist(), self._made[first:last].tolist()
         start, end, edges_of = line.start, line.end, line.edges
+        painted_to = -1.0
         for left, right, style, is_made in zip(lefts, rights, styles, made, strict=True):
             if left == right:
                 continue
@@ -174,6 +178,9 @@ class TokenEditor(ExactTextEdit):
                 self._paint_mixed(canvas, line, (max(left, start), min(right, end)), style)
                 continue
             edges = edges_of(max(left, start), min(right, end))
+            if max(edges[1] - painted_to, edges[1] - edges[0]) < _TOO_NARROW:
+                continue
+            painted_to = edges[1]
             ends = (_end(left, left < start), _end(right, right > end))
             boxes.draw_box(canvas, edges, top, style, ends)
             if is_made:

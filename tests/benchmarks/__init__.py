@@ -1,1 +1,1 @@
-"""Benchmarks: run by hand, never by the test suite; see README, "Benchmarks"."""
+"""Benchmarks: run by hand, never by the test suite, which only shows that they run; see README, "Benchmarks"."""

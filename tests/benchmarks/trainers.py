@@ -1,163 +1,150 @@
-"""Trains side by side with the peers, as whole processes in pairs, and prints ratios.
-
-    python -m tests.benchmarks.trainers FILE [--vocab-size N] [--pairs N] [--json OUT]
-
-Before anything is timed, the merges are compared with the peer's of the same tie rule. A peer that is not installed
-(extra `bench`; gigabpe where its wheel exists) has a row that says so.
-"""
+"""Trainers side by side, as whole processes in pairs."""
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
-import os
-import statistics
-import subprocess
 import sys
-import tempfile
-import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+from tests.benchmarks.measuring import (
+    RefusedError,
+    Row,
+    UnavailableError,
+    at_most,
+    column,
+    compared,
+    in_turn,
+    row_or_reason,
+    run,
+)
+from tests.benchmarks.plan import Plan
+
+TITLE = "a whole process trains on the file, byte-level, pattern of GPT-2; ratios of pairs of runs, 1 is the peer"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Peer:
-    """One other trainer.
+    """Another trainer, and what makes ours give the same merges: every one has a rule that ours knows.
 
-    program: trains sys.argv[1] to sys.argv[2] tokens and writes the bytes of each merge's token, as a JSON list of
-        hex, into sys.argv[3] if that is given
-    rule, documents: what bpe_viz needs to give the same merges
+    module: what is imported when it is installed
+    program: takes a file, a vocabulary size and perhaps a file to write: see peer_trainers
+    most_memory: the ratio that ours may reach, if any
     """
 
     name: str
     module: str
     rule: str
     documents: str
-    program: str
+    program: tuple[str, ...]
+    most_memory: float | None = None
 
 
-_LETTERS = """
-letters = [*range(33, 127), *range(161, 173), *range(174, 256)]
-rest = [byte for byte in range(256) if byte not in letters]
-byte_of = {chr(byte): byte for byte in letters} | {chr(256 + i): byte for i, byte in enumerate(rest)}
-def write(merges):
-    if len(sys.argv) > 3:
-        made = [bytes(byte_of[letter] for letter in a + b).hex() for a, b in merges]
-        json.dump(made, open(sys.argv[3], "w"))
-"""
+def peer(name: str, rule: str, documents: str = "file", most_memory: float | None = None) -> Peer:
+    """Return a peer that peer_trainers knows."""
+    program = (sys.executable, "-m", "tests.benchmarks.peer_trainers", name)
+    return Peer(name=name, module=name, rule=rule, documents=documents, program=program, most_memory=most_memory)
+
 
 PEERS = (
-    Peer(
-        "gigabpe",
-        "gigabpe",
-        "huggingface",
-        "line",
-        "import gigabpe, json, sys\n"
-        + _LETTERS
-        + "_, merges = gigabpe.train_bpe([sys.argv[1]], int(sys.argv[2]), pretokenizer='bytelevel')\nwrite(merges)\n",
-    ),
-    Peer(
-        "tokenizers",
-        "tokenizers",
-        "huggingface",
-        "line",
-        "import json, sys\nfrom tokenizers import Tokenizer, models, pre_tokenizers, trainers\n"
-        + _LETTERS
-        + "tokenizer = Tokenizer(models.BPE())\n"
-        "tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)\n"
-        "alphabet = pre_tokenizers.ByteLevel.alphabet()\n"
-        "trainer = trainers.BpeTrainer(vocab_size=int(sys.argv[2]), initial_alphabet=alphabet, show_progress=False)\n"
-        "tokenizer.train([sys.argv[1]], trainer)\n"
-        "merges = json.loads(tokenizer.to_str())['model']['merges']\n"
-        "write(merge if isinstance(merge, list) else merge.split(' ') for merge in merges)\n",
-    ),
-    Peer(
-        "rustbpe",
-        "rustbpe",
-        "rustbpe",
-        "file",
-        "import json, rustbpe, sys\n"
-        "text = open(sys.argv[1], encoding='utf-8', newline='').read()\n"
-        "tokenizer = rustbpe.Tokenizer()\n"
-        f"tokenizer.train_from_iterator(iter([text]), int(sys.argv[2]), pattern={PATTERN!r})\n"
-        "if len(sys.argv) > 3:\n"
-        "    ranks = sorted(tokenizer.get_mergeable_ranks(), key=lambda entry: entry[1])\n"
-        "    json.dump([bytes(token).hex() for token, _ in ranks[256:]], open(sys.argv[3], 'w'))\n",
-    ),
+    peer("gigabpe", "huggingface", "line", most_memory=1.5),
+    peer("gigatoken", "huggingface"),
+    peer("ffbpe", "rustbpe"),
+    peer("rustbpe", "rustbpe"),
+    peer("tokenizers", "huggingface", "line"),
+    peer("bpeasy", "rustbpe"),
 )
 
 
-def ours(file: Path, vocab_size: int, peer: Peer, log: Path) -> list[str]:
-    """Return the command that trains as the peer does."""
-    options = ["--vocab-size", str(vocab_size), "--pretokenizer", "gpt2", "--rule", peer.rule]
-    return [sys.executable, "-m", "bpe_viz", "train", str(file), *options, "--documents", peer.documents,
-            "--log", str(log)]  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class TrainerRow(Row):
+    """seconds: medians. merges: as many are equal."""
+
+    rule: str | None = column("rule", "")
+    merges: int | None = column("equal merges", ",")
+    seconds: float | None = column("bpe_viz s")
+    peer_seconds: float | None = column("peer s")
+    time_ratio: float | None = column("time")
+    memory_ratio: float | None = column("memory")
 
 
-def run(command: list[str]) -> tuple[float, float]:
-    """Return the wall seconds and the peak memory in MiB of a whole process."""
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(command[:4])} ... ended with {process.returncode}")
-    return time.perf_counter() - began, used.ru_maxrss / 1024
+def rows(plan: Plan, peers: Sequence[Peer] = PEERS) -> list[TrainerRow]:
+    """Compare with every peer; the fastest of them is the one to beat."""
+    found = [row_or_reason(TrainerRow, peer.name, partial(compare, peer, plan)) for peer in peers]
+    timed = [(row.peer_seconds, place) for place, row in enumerate(found) if row.peer_seconds is not None]
+    if timed:
+        fastest = min(timed)[1]
+        ratio = found[fastest].time_ratio or 0
+        goals = (at_most(ratio, 0.9, "time"), at_most(ratio, 0.75, "time"), *found[fastest].goals)
+        found[fastest] = replace(found[fastest], goals=goals, note="the fastest of them")
+    return found
 
 
-def compare(peer: Peer, file: Path, vocab_size: int, pairs: int, folder: Path) -> dict[str, Any]:
-    """Check that both make the same tokens in the same order, then time them in turn."""
+def command(plan: Plan, file: Path, rule: str, documents: str, log: Path) -> list[str]:
+    """Return the command that trains as a peer does."""
+    options = {
+        "--vocab-size": str(plan.vocab_size),
+        "--pretokenizer": "gpt2",
+        "--rule": rule,
+        "--documents": documents,
+        "--log": str(log),
+    }
+    return [
+        sys.executable,
+        "-m",
+        "bpe_viz",
+        "train",
+        str(file),
+        *(part for option in options.items() for part in option),
+    ]
+
+
+def compare(peer: Peer, plan: Plan) -> TrainerRow:
+    """Check that both make the same tokens in the same order, then time them in turn.
+
+    Raises UnavailableError if the peer is not installed, RefusedError if the tokens differ.
+    """
     if importlib.util.find_spec(peer.module) is None:
-        return {"peer": peer.name, "note": "not installed"}
-    log, made = folder / "log.jsonl", folder / "made.json"
-    mine = ours(file, vocab_size, peer, log)
-    theirs = [sys.executable, "-c", peer.program, str(file), str(vocab_size)]
-    run(mine)
+        raise UnavailableError("not installed")
+    log, made = plan.folder / "log.jsonl", plan.folder / "made.json"
+    ours = command(plan, plan.file, peer.rule, peer.documents, log)
+    theirs = [*peer.program, str(plan.file), str(plan.vocab_size)]
+    run(ours)
     run([*theirs, str(made)])
     tokens = [json.loads(line)["token"] for line in log.read_text().splitlines()]
-    # A peer that leaves bytes out of its alphabet that do not occur makes as many merges more.
-    if not tokens or tokens != json.loads(made.read_text())[: len(tokens)]:
-        raise SystemExit(f"the merges differ from those of {peer.name}")
-    taken = [(run(mine), run(theirs)) for _ in range(pairs)]
-    return {
-        "peer": peer.name,
-        "merges": len(tokens),
-        "seconds": statistics.median(a[0] for a, _ in taken),
-        "peer seconds": statistics.median(b[0] for _, b in taken),
-        "time ratio": statistics.median(a[0] / b[0] for a, b in taken),
-        "memory ratio": statistics.median(a[1] / b[1] for a, b in taken),
-    }
+    check_equal(tokens, json.loads(made.read_text()))
+    taken = in_turn(lambda: run(ours), lambda: run(theirs), plan.pairs)
+    times = compared((a.seconds, b.seconds) for a, b in taken)
+    memory = compared((a.mebibytes, b.mebibytes) for a, b in taken).ratio
+    return TrainerRow(
+        what=peer.name,
+        rule=peer.rule,
+        merges=len(tokens),
+        seconds=times.ours,
+        peer_seconds=times.theirs,
+        time_ratio=times.ratio,
+        memory_ratio=memory,
+        goals=() if peer.most_memory is None else (at_most(memory, peer.most_memory, "memory"),),
+    )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Compare with every peer and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--vocab-size", type=int, default=32_000)
-    parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
-    chosen: Any = parser.parse_args(arguments)
-    rows = []
-    print(f"{chosen.file.name}: {chosen.file.stat().st_size / 1e6:.1f} MB, {chosen.vocab_size:,} tokens")
-    print(f"{'peer':12} {'bpe_viz s':>10} {'peer s':>10} {'time':>7} {'memory':>7}")
-    with tempfile.TemporaryDirectory() as name:
-        for peer in PEERS:
-            row = compare(peer, chosen.file, chosen.vocab_size, chosen.pairs, Path(name))
-            rows.append(row)
-            if "note" in row:
-                print(f"{row['peer']:12} {row['note']}")
-            else:
-                print(
-                    f"{row['peer']:12} {row['seconds']:10.2f} {row['peer seconds']:10.2f} "
-                    f"{row['time ratio']:7.2f} {row['memory ratio']:7.2f}"
-                )
-    if chosen.json:
-        chosen.json.write_text(json.dumps(rows, indent=1))
+def check_equal(ours: Sequence[str], theirs: Sequence[str]) -> None:
+    """Raise RefusedError unless both make the same tokens, in hex, in the same order.
+
+    A peer that leaves bytes out of its alphabet that do not occur makes as many merges more.
+    """
+    if not ours:
+        raise RefusedError("no merge was made")
+    for rank, token in enumerate(ours):
+        other = theirs[rank] if rank < len(theirs) else "nothing"
+        if token != other:
+            raise RefusedError(f"merge {rank:,} makes {token} here and {other} there")
 
 
 if __name__ == "__main__":
-    main()
+    from tests.benchmarks.entry import main
+
+    sys.exit(main(["--only", "trainers", *sys.argv[1:]]))

@@ -1,32 +1,28 @@
 """Drives the real window, off screen, on a large text, and measures what a person would feel.
 
-    python -m tests.benchmarks.window [FILE] [--json OUT] [--jumps N]
-
-Without a FILE a text of 20 MB is made: words drawn by Zipf's law, the same ones every time. Before anything is timed,
-the merges that the window shows are compared with those of a training without a window.
+Before jumps and steps are timed, the window's merges are compared with those of a training without a window.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from itertools import accumulate
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bpe_viz.engine.types import Pair
+from tests.benchmarks.measuring import RefusedError, Row, at_most, column
+from tests.benchmarks.plan import Plan
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-MEGABYTES = 20
+TITLE = "milliseconds that a person feels at the window"
+
 REACH = {
     "first paint": 2000.0,
     "step, median": 16.0,
@@ -65,18 +61,6 @@ def step(frame):
 window.workspace.frame_changed.connect(step)
 application.exec()
 """
-
-
-def make_text(path: Path, megabytes: int) -> None:
-    """Write words drawn by Zipf's law, the same every time."""
-    draw = random.Random(20)
-    letters = "etaoinshrdlucmfwypvbgkjqxz"
-    weights = list(accumulate(1 / (i + 2) for i in range(len(letters))))
-    words = ["".join(draw.choices(letters, cum_weights=weights, k=draw.randint(1, 11))) for _ in range(200_000)]
-    ranks = list(accumulate(1 / (i + 1) for i in range(len(words))))
-    with path.open("w") as file:
-        while file.tell() < megabytes * 1_000_000:
-            file.write(" ".join(draw.choices(words, cum_weights=ranks, k=20_000)) + ".\n")
 
 
 class Heartbeat:
@@ -131,7 +115,7 @@ class Driver:
         loop.exec()
         timer.stop()
         if not condition():
-            raise SystemExit("the window did not get there in time")
+            raise RefusedError("the window did not get there in time")
 
     def painted(self, act: Callable[[], None]) -> float:
         """Do something that changes the frame; return the milliseconds until the new frame is painted."""
@@ -139,6 +123,7 @@ class Driver:
 
         loop = QEventLoop()
         bars = self.window.docks.panel("histogram").focusProxy()
+        assert bars is not None
         viewport = next(w for w in (bars, *bars.findChildren(QObject)) if w.objectName() == "qt_scrollarea_viewport")
         workspace = self.workspace
         done: list[float] = []
@@ -179,7 +164,7 @@ def check_equal(driver: Driver, path: Path) -> None:
     shown = driver.workspace.timeline
     assert shown is not None
     if list(shown.merges()) != list(trainer.timeline.merges()):
-        raise SystemExit("the window's merges differ from those of the engine alone")
+        raise RefusedError("the window's merges differ from those of the engine alone")
 
 
 def start_times(folder: Path, cold: bool) -> dict[str, float]:
@@ -268,32 +253,28 @@ def branch_times(driver: Driver, position: int) -> dict[str, float]:
     return times
 
 
-def report(times: dict[str, float]) -> None:
-    """Print a line a figure, with what it has to reach."""
-    for name, milliseconds in times.items():
-        reach = REACH.get(name, REACH["hold"] if name.startswith("hold") else None)
-        verdict = "" if reach is None else f"  reach {reach:g}: {'yes' if milliseconds <= reach else 'NO'}"
-        print(f"{name:22} {milliseconds:9.1f} ms{verdict}")
+@dataclass(frozen=True, kw_only=True)
+class WindowRow(Row):
+    milliseconds: float | None = column("ms", ",.1f")
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=Path)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--jumps", type=int, default=200)
-    chosen: Any = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        path = chosen.file or folder / "text.txt"
-        if chosen.file is None:
-            make_text(path, MEGABYTES)
-        print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")
-        times = measure(path, folder, chosen.jumps)
-    report(times)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(times, indent=1))
+def rows(plan: Plan) -> list[WindowRow]:
+    """Drive the window on the text."""
+    try:
+        times = measure(plan.file, plan.folder, plan.repeats)
+    except RefusedError as error:
+        return [WindowRow(what="the window", note=f"refused: {error}", is_refused=True)]
+    return [row_of(name, milliseconds) for name, milliseconds in times.items()]
+
+
+def row_of(name: str, milliseconds: float) -> WindowRow:
+    """Return a figure with what it has to reach, if anything."""
+    limit = REACH.get(name, REACH["hold"] if name.startswith("hold") else None)
+    goals = () if limit is None else (at_most(milliseconds, limit),)
+    return WindowRow(what=name, milliseconds=milliseconds, goals=goals)
 
 
 if __name__ == "__main__":
-    main()
+    from tests.benchmarks.entry import main
+
+    sys.exit(main(["--only", "window", *sys.argv[1:]]))

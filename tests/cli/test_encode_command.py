@@ -155,6 +155,41 @@ def test_explain(run, worked):
     assert "(not in the base)" in run("explain", worked, "xlow").out
 
 
+@pytest.mark.parametrize(("text", "sign"), [("a" * 100_000, "a"), (" " * 100_000, "space"), ("\n" * 100_000, "newline"),
+                                           ("^" * 1_000_000, "^")])  # fmt: skip
+def test_long_runs_have_the_ids_of_tiktoken(run, shared, case, tmp_path, text, sign):
+    (tmp_path / "run.txt").write_text(text)
+    ranks = shared / "data" / "tok" / "cl100k_base.tiktoken.gz"
+    ran = run("encode", ranks, "--file", tmp_path / "run.txt", "--output", "count")
+    assert int(ran.out) == case("EN-19")["expected"]["counts"][sign]["cl100k"]
+    if len(text) <= 100_000:
+        explained = run("explain", ranks, "-", stdin=text.encode())
+        assert len(explained.out.splitlines()) < 20
+        assert len(explained.out.splitlines()[0].split(" ids ")[1].split()) == int(ran.out)
+
+
+def test_explain_of_a_long_run_shows_what_is_near_each_merge(run, tmp_path):
+    (tmp_path / "run.txt").write_text("a" * 3000)
+    tokenizer = tmp_path / "run.json"
+    run("train", tmp_path / "run.txt", "--merges", 4, "-o", tokenizer)
+    out = run("explain", tokenizer, "a" * 1999).out
+    lines = out.splitlines()
+    assert len(lines[0].split(" ids ")[1].split()) == 1999 // 16 + 4
+    assert "(1,999 base symbols)" in lines[1]
+    assert [" ".join(line.split()) for line in lines[2:]] == [
+        "rank 0 a + a aa a a a a … (and 998 more places)",
+        "rank 1 aa + aa aaaa aa aa aa aa … (and 498 more places)",
+        "rank 2 aaaa + aaaa aaaaaaaa aaaa aaaa aaaa aaaa … (and 248 more places)",
+        "rank 3 aaaaaaaa + aaaaaaaa aaaaaa…aaaaaa (16) aaaaaaaa aaaaaaaa aaaaaaaa aaaaaaaa … (and 123 more places)",
+    ]
+    (value,) = json.loads(run("explain", tokenizer, "a" * 1999, "--json").out)
+    assert len(value["merges"]) == 999 + 499 + 249 + 124
+    assert value["merges"][-1] == {
+        "rank": 3, "left": "a" * 8, "right": "a" * 8, "token": "a" * 16, "symbols": None, "at": None
+    }  # fmt: skip
+    assert value["tokens"] == ["a" * 16] * 124 + ["a" * 8, "aaaa", "aa", "a"]
+
+
 def test_explain_shows_special_tokens(run, with_special):
     assert "special token 259" in run("explain", with_special, "<s>").out
     assert json.loads(run("explain", with_special, "<s>", "--json").out)[0]["special_id"] == 259

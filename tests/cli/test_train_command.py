@@ -3,13 +3,15 @@ from __future__ import annotations
 import json
 import os
 import stat
+import unicodedata
 from collections import Counter, defaultdict
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
-from bpe_viz.engine import reference
-from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.engine import reference, text_counting
+from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.types import Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import check_before_training, load_tokenizer
@@ -93,6 +95,72 @@ def test_count_and_replacements_differ_on_runs(run, case, tmp_path):
         {"token": text_of(m["token"]), "count": m["count"], "replacements": m["replacements"]} for m in read_log(log)
     ]
     assert found == next(iter(wanted["expected"].values()))
+
+
+def test_a_word_of_seventy_thousand_letters(run, case, tmp_path):
+    (tmp_path / "run.txt").write_text("a" * 70_000)
+    log = tmp_path / "log.jsonl"
+    assert run("train", tmp_path / "run.txt", "--merges", 6, "--log", log).status == 0
+    assert [[text_of(m["token"]), m["count"]] for m in read_log(log)] == case("TR-34")["expected"]["counts"]
+
+
+def test_a_long_line_counts_as_any_other(run, tmp_path):
+    (tmp_path / "lines.txt").write_text("a" * 5000 + "\nb b\n")
+    log = tmp_path / "log.jsonl"
+    assert run("train", tmp_path / "lines.txt", "--merges", 3, "--log", log).status == 0
+    assert [(text_of(m["token"]), m["count"]) for m in read_log(log)] == [
+        ("aa", 4999),
+        ("a" * 4, 2499),
+        ("a" * 8, 1249),
+    ]
+
+
+LONG_TEXTS = {
+    "letters": "a" * 300_000,
+    "spaces": " " * 300_000,
+    "line ends": "\n" * 300_000,
+    "pairs of line ends": "\r\n" * 150_000,
+    "NUL": "\0" * 300_000,
+    "marks": "a" + "\u0301" * 150_000,
+    "joined people": "\u200d".join(["👩"] * 40_000),
+    "two letters": "ab" * 150_000,
+}
+
+
+@pytest.mark.parametrize("text", LONG_TEXTS.values(), ids=LONG_TEXTS)
+@pytest.mark.parametrize("options", [(), ("--pretokenizer", "o200k", "--normalize", "NFC")], ids=["gpt2", "o200k NFC"])
+def test_monsters_are_trained_on_encoded_and_decoded(run, tmp_path, text, options):
+    (tmp_path / "text.txt").write_bytes(text.encode())
+    tokenizer = tmp_path / "t.json"
+    assert run("train", tmp_path / "text.txt", "--merges", 12, "-o", tokenizer, *options).status == 0
+    ids = run("encode", tokenizer, "--file", tmp_path / "text.txt")
+    assert ids.status == 0
+    assert len(ids.out.split()) < len(text.encode()) / 2
+    (tmp_path / "ids.txt").write_text(ids.out)
+    decoded = run("decode", tokenizer, "-", stdin=ids.out.encode())
+    assert decoded.out == unicodedata.normalize("NFC", text) + "\n" if options else text + "\n"
+    assert run("info", tmp_path / "text.txt", *options).status == 0
+
+
+def test_a_million_different_words_of_one_letter(run, tmp_path):
+    letters = [chr(n) for n in range(0x100, 0x110000) if not 0xD800 <= n < 0xE000 and not chr(n).isspace()]
+    (tmp_path / "words.txt").write_text(" ".join(letters), encoding="utf-8")
+    told = json.loads(run("info", tmp_path / "words.txt", "--pretokenizer", "whitespace", "--json").out)
+    assert told["distinct_pretokens"] == told["pretokens"] == len(letters) > 1_000_000
+
+
+def test_the_file_is_named_with_a_pattern_that_never_ends(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(text_counting, "pretokenizer_for", partial(pretokenizer_for, timeout=0.05))
+    (tmp_path / "good.txt").write_text("b b b\n")
+    (tmp_path / "bad.txt").write_text("b " * 5000 + "a" * 40 + "c\n")
+    status, out, err = run(
+        "train", tmp_path / "good.txt", tmp_path / "bad.txt", "--pattern", r"(?:a|a)+$|b", "--log", tmp_path / "log"
+    )
+    assert (status, out) == (2, "")
+    (line,) = err.splitlines()
+    for part in ("bad.txt", "(?:a|a)+$|b", "never ends", "Try one without a repetition inside a repetition."):
+        assert part in line
+    assert not (tmp_path / "log").exists()
 
 
 def test_the_longest_token_may_be_just_as_long(run, case, tmp_path):

@@ -34,6 +34,7 @@ def test_long_pretokens_are_worked_out_as_short_ones_are(kernel_sets, words, cho
     for kernel_set in kernel_sets:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(boundaries, "LONG", 0)
+            patch.setattr(boundaries, "LONG_FOR_PLAIN", 0)
             long = BoundaryRanks(base, ranks, kernel_set).of(content, trainer.frontier)
         for name in ("symbols", "widths", "rank"):
             assert np.array_equal(getattr(short, name), getattr(long, name)), name

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_viz.engine import corpus as corpus_module
 from bpe_viz.engine import documents, text_counting
 from bpe_viz.engine.corpus import count_paths, count_text, count_words, is_word_table, worked_example
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for, split_lines
@@ -162,6 +163,22 @@ def test_long_words_and_lines_are_counted_whole(tmp_path):
 @pytest.mark.parametrize("run", ["^", " ", "\n", "a", "字", "A"])
 def test_long_runs_are_one_pretoken_in_linear_time(run):
     assert counted(count_text(run * 300_000, CountingOptions(pretokenizer="o200k"))) == {run * 300_000: 1}
+
+
+def test_a_users_pattern_shows_progress_and_is_stopped_in_the_middle(tmp_path):
+    path = write(tmp_path / "novel.txt", "low lower " * 60_000)
+    options = CountingOptions(pattern=r"\w+|\W")
+    told: list[float] = []
+
+    def is_enough() -> bool:
+        return len(told) > 2 and told[-1] > 0.2
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus_module, "_SECONDS_BETWEEN_REPORTS", 0.0)
+        with pytest.raises(Stopped):
+            count_paths([path], options, lambda fraction, doing: told.append(fraction), is_enough)
+    assert told == sorted(told)
+    assert told[-1] < 1.0
 
 
 def test_progress_is_reported_and_stop_is_obeyed(tmp_path):

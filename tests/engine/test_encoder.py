@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, encoder
+from bpe_viz.engine import compiled, encoder, kernels_encoding
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.encoder import Encoder, byte_spans
 from bpe_viz.engine.kernels_encoding import FORGOTTEN
-from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions
@@ -114,10 +114,18 @@ def test_pieces_threads_and_memory_change_nothing(trained, text, piece_bytes, th
                 assert [i for block in blocks for i in block.tolist()] == expected
 
 
-@given(small, st.sampled_from([("lowercase",), ("NFC",), ("NFKD", "lowercase")]), st.integers(4, 40))
-@settings(max_examples=30)
-def test_normalized_text_may_be_cut(trained, text, forms, piece_bytes):
-    one = Tokenizer.from_merges(trained.base, trained.pairs, CountingOptions(normalize=forms))
+composing = st.lists(st.sampled_from([*"aeΣσ \n.\u0301\u0323\u1100\u1161\u3000", " \u0301"]), max_size=40).map("".join)
+
+
+@given(
+    st.one_of(small, composing),
+    st.sampled_from([("lowercase",), ("NFC",), ("NFKD", "lowercase")]),
+    st.sampled_from(["gpt2", "cl100k", "none", "whitespace"]),
+    st.integers(4, 40),
+)
+@settings(max_examples=100)
+def test_normalized_text_may_be_cut(trained, text, forms, pretokenizer, piece_bytes):
+    one = Tokenizer.from_merges(trained.base, trained.pairs, CountingOptions(pretokenizer, normalize=forms))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoder, "PIECE_BYTES", piece_bytes)
         for kernel_set in (None, PLAIN):
@@ -152,6 +160,29 @@ def test_old_entries_go_and_all_is_forgotten_when_there_is_no_room(cl100k, monke
     assert worker.cache.used[FORGOTTEN] > 0
 
 
+def test_without_kernels_memory_is_bounded_by_what_it_holds(trained, monkeypatch):
+    monkeypatch.setattr(encoder, "KEPT_BYTES", 1000)
+    bulk = Encoder(trained, None)
+    text = " ".join("lowest" * (n % 40 + 1) + str(n) for n in range(300))
+    assert bulk.encode_bytes(text.encode()).tolist() == trained.encode_ids(text)
+    worker = bulk._workers.get()
+    assert sum(len(pretoken) + len(ids) for pretoken, ids in worker._known.items()) <= 1000
+
+
+def test_where_no_cut_is_allowed_few_bytes_are_looked_at_for_each_place(trained, monkeypatch):
+    counting = CountingOptions("none", normalize=("NFC",))
+    one = Tokenizer.from_merges(trained.base, trained.pairs, counting)
+    looked: list[int] = []
+    pretokenizer = pretokenizer_for(CountingOptions("cl100k"))
+    cutter = encoder.PieceCutter(pretokenizer, (), ("NFC",))
+    real = type(pretokenizer).last_cut
+    monkeypatch.setattr(type(pretokenizer), "last_cut", lambda self, text: looked.append(len(text)) or real(self, text))
+    text = "字\u3000" * 20_000
+    assert b"".join(cutter.pieces([text.encode()])).decode() == text
+    assert sum(looked) < 40 * len(text)
+    assert Encoder(one, PLAIN).encode_bytes(text.encode()).tolist() == one.encode_ids(text)
+
+
 def test_bytes_that_are_no_utf8_are_read_as_replacements(trained, monkeypatch):
     monkeypatch.setattr(encoder, "PIECE_BYTES", 5)
     data = b"low \xff\xfe\x80\x80\x80\x80\x80\x80 \xe5\xad\x97\xe5\xad newest"
@@ -184,3 +215,14 @@ def test_a_character_that_may_be_no_gap_is_refused(shared):
     with pytest.raises(FormatError, match="lacks 'x'"):
         Encoder(tokenizer).encode_bytes(b"axb")
     assert Encoder(tokenizer).encode_bytes(b"abc").tolist() == tokenizer.encode_ids("abc") == [5]
+
+
+def test_the_kernel_finds_the_ways_to_cut_that_the_list_of_ranks_does(cl100k):
+    for position in (0, 1, 5_000, cl100k.n_merges):
+        at = cl100k.at(position)
+        merges = encoder.merges_of(at, compiled.load())
+        found = encoder._cuts(merges, 256 + position, compiled.load().of(kernels_encoding))
+        listed = at.merge_ranks.entries(position)
+        assert sorted(zip(*map(np.ndarray.tolist, found), strict=True)) == sorted(
+            zip(*map(np.ndarray.tolist, listed), strict=True)
+        )

@@ -67,6 +67,7 @@ def test_long_pretokens_are_worked_out_as_short_ones_are(listed, content):
     short = BoundaryRanks(tokenizer.base, source).of(content, len(listed))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(boundaries, "LONG", 0)
+        patch.setattr(boundaries, "LONG_FOR_PLAIN", 0)
         for kernel_set in (PLAIN, load()):
             long = BoundaryRanks(tokenizer.base, source, kernel_set).of(content, len(listed))
             for position in range(len(listed) + 1):

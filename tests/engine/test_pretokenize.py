@@ -78,7 +78,7 @@ def test_every_safe_cut_leaves_the_pretokens_alone(name, text):
 def test_by_line_equals_a_loop_over_lines(name, text):
     entry = PRETOKENIZERS[name]
     loop = [pretoken for line in split_lines(text) for pretoken in entry.split(line)]
-    assert [pretoken for batch in entry.batches(text, by_line=True) for pretoken in batch] == loop
+    assert [pretoken for batch, _ in entry.batches(text, by_line=True) for pretoken in batch] == loop
 
 
 @given(text=TEXTS)
@@ -175,7 +175,11 @@ def test_batches_of_a_pattern_are_those_of_one_search(pattern, text):
     whole = [match.group() for match in regex.finditer(pattern, text)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pretokenize, "MATCHES_A_BATCH", 2)
-        assert [pretoken for batch in entry.batches(text) for pretoken in batch] == whole
+        batches = list(entry.batches(text))
+        assert [pretoken for batch, _ in batches for pretoken in batch] == whole
+        searched = [place for _, place in batches]
+        assert searched == sorted(searched)
+        assert searched[-1] <= len(text)
         assert entry.split(text) == [pretoken for pretoken in whole if pretoken]
 
 

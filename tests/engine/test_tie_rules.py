@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, kernels, reference
+from bpe_viz.engine import compiled, kernels_order, reference
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text, count_words
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
@@ -21,12 +21,12 @@ from bpe_viz.engine.types import CountingOptions, TrainingOptions
 from tests.engine.strategies import runs
 
 RULE_OF_CODE = {
-    kernels.TEXTBOOK: reference.textbook,
-    kernels.UTF16: reference.utf16,
-    kernels.SMALLEST_IDS: reference.smallest_ids,
-    kernels.FIRST_SEEN: reference.first_seen,
-    kernels.GREATEST: reference.greatest,
-    kernels.SHORTEST_PIECE: reference.shortest_piece,
+    kernels_order.TEXTBOOK: reference.textbook,
+    kernels_order.UTF16: reference.utf16,
+    kernels_order.SMALLEST_IDS: reference.smallest_ids,
+    kernels_order.FIRST_SEEN: reference.first_seen,
+    kernels_order.GREATEST: reference.greatest,
+    kernels_order.SHORTEST_PIECE: reference.shortest_piece,
 }
 
 # Letters on both sides of the UTF-16 gap, and prefixes of each other longer than what is compared as a number.

@@ -36,6 +36,13 @@ def timeline_of(text: str, counting: CountingOptions, **options) -> Timeline:
     return trainer.timeline
 
 
+def test_a_list_whose_tokens_double_without_end_is_refused():
+    base = train("a", CountingOptions()).base
+    pairs = [Pair(97, 97), *(Pair(255 + n, 255 + n) for n in range(1, 64))]
+    with pytest.raises(FormatError, match=r"The tokens up to merge 2[0-9] are longer"):
+        Tokenizer.from_merges(base, pairs, CountingOptions())
+
+
 class TestEncoding:
     @given(st.one_of(corpora, runs), st.sampled_from(["none", "separate", "glued"]), texts, st.integers(0, 60))
     def test_a_position_equals_replaying_the_merges_one_by_one(self, words, end_of_word, text, position):

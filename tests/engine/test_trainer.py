@@ -323,6 +323,16 @@ class TestGivenCases:
         expected = given_case["expected"]
         assert made == expected[next(name for name in expected if name.startswith("overlapping"))]
 
+    def test_a_run_is_replaced_from_the_left_without_overlap(self, case):
+        given_case = case("TR-05")
+        words = {"".join(symbols): 1 for symbols in given_case["input"]["symbols"]}
+        trainer = Trainer(count_words(words, "runs").pretokens, TrainingOptions(base="characters", merges=1))
+        trainer.train_to()
+        frame = Reader(trainer.timeline).frame(1, rows=range(len(words)))
+        assert [[written(trainer, s) for s in split] for split in frame.splits.values()] == (
+            given_case["expected"]["result"]
+        )
+
     def test_no_merge_crosses_a_pretokens_edge(self, case):
         given_case = case("TR-06")
         made = {}

@@ -140,7 +140,7 @@ class TestOrderOfMerges:
         trainer = train(merges=4)
         tokenizer = Tokenizer.from_timeline(trainer.timeline, LINES)
         (explanation,) = explain(tokenizer, "lowest")
-        steps = [explanation.first, *(merge.symbols for merge in explanation.merges)]
+        steps = [explanation.first, *(split.symbols for split in explanation.splits())]
         assert [labels(trainer, step) for step in steps] == [
             "l o w e s t", "l o w es t", "l o w est", "lo w est", "low est",
         ]  # fmt: skip

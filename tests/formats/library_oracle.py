@@ -35,7 +35,14 @@ def ids_of(library: Any, text: str, special_text: str = "allow", around: bool = 
     return library.encode(text, add_special_tokens=around)
 
 
-def check_alike(tokenizer: Tokenizer, library: Any, text: str, special_text: str = "allow", around: bool = True, offsets: bool = True) -> None:
+def check_alike(
+    tokenizer: Tokenizer,
+    library: Any,
+    text: str,
+    special_text: str = "allow",
+    around: bool = True,
+    offsets: bool = True,
+) -> None:
     """Hold ids, offsets and decoding of one text to the library, which may also refuse it."""
     try:
         theirs = ids_of(library, text, special_text, around)

@@ -137,7 +137,14 @@ def test_a_line_of_the_file_is_a_merge_and_a_token_names_the_line_that_made_it(t
     assert tokenizer.n_merges == 5
     assert tokenizer.lay_out("abca").at(3).ranks.tolist() == [2, -1]
     assert tokenizer.encode("abca").ids == [6]
-    assert [tokenizer.at(k).encode("abca").ids for k in range(6)] == [[0, 1, 2, 0], [3, 2, 0], [3, 2, 0], [5, 0], [5, 0], [6]]
+    assert [tokenizer.at(k).encode("abca").ids for k in range(6)] == [
+        [0, 1, 2, 0],
+        [3, 2, 0],
+        [3, 2, 0],
+        [5, 0],
+        [5, 0],
+        [6],
+    ]
     assert tokenizer.token(5).rank == 2
     assert tokenizer.vocab_size == 7
     assert "makes" in " ".join(tokenizer.notes) or "make a token" in " ".join(tokenizer.notes)
@@ -151,7 +158,7 @@ def test_a_line_of_the_file_is_a_merge_and_a_token_names_the_line_that_made_it(t
         (["ab"], "is 'ab', which is no pair"),
         (["a b c"], "is 'a b c', which is no pair"),
         ([["a", ""]], "which is no pair"),
-        ([["a", "b", "c"]], "no whole tokenizer.json in model"),
+        ([["a", "b", "c"]], "model is no whole tokenizer.json"),
     ],
 )
 def test_a_merge_list_that_the_library_refuses_is_refused_by_line(merges, said, tmp_path):

@@ -370,6 +370,13 @@ TRAINING = st.builds(
 )
 
 
+def test_a_tokenizer_without_a_token_is_refused(tmp_path):
+    empty = trained(" ", CountingOptions("whitespace"), TrainingOptions(base="characters"))
+    with pytest.raises(FormatError, match="has no token"):
+        save_tokenizer(empty, tmp_path / "merges.txt")
+    assert not list(tmp_path.iterdir())
+
+
 @settings(max_examples=300)
 @given(corpus=CORPORA, counting=COUNTING, training=TRAINING, texts=st.lists(TEXTS, min_size=1, max_size=4),
        position=st.integers(0, 25))  # fmt: skip
@@ -432,6 +439,9 @@ def test_what_the_two_files_cannot_hold_is_refused(tmp_path):
     spaced = trained("a b a b", CountingOptions("none"), TrainingOptions(base="characters", merges=1))
     with pytest.raises(FormatError, match="holds white space"):
         save_tokenizer(spaced, path)
+    like_bytes = trained("\u01201", CountingOptions("none"), TrainingOptions(base="characters", merges=1))
+    with pytest.raises(FormatError, match=r"'\u0120 1' would be taken for one of bytes"):
+        save_tokenizer(like_bytes, path)
     base = trained("abc", CountingOptions(), TrainingOptions(merges=0)).base
     a, b, c = b"abc"
     twice = Tokenizer.from_merges(base, [Pair(a, b), Pair(b, c), Pair(256, c), Pair(a, 257)], CountingOptions())

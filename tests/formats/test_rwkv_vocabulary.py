@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_viz.engine.longest_match import LongestMatch
 from bpe_viz.errors import FormatError
-from bpe_viz.formats._rwkv_vocabulary import LongestMatch, looks_like_rwkv, read_rwkv
+from bpe_viz.formats import detect_format, load_tokenizer, save_tokenizer
+from bpe_viz.formats._rwkv_vocabulary import looks_like_rwkv, read_rwkv
 
 BYTES = {bytes([byte]): byte + 1 for byte in range(256)}
 WHOLE = "".join(f"{number} {token!r} 1\n" for token, number in BYTES.items())
@@ -107,3 +109,36 @@ def test_damaged_copies_are_refused_or_read_as_they_stand(tmp_path):
 @pytest.mark.parametrize("head", [b"", b"low 5\nlower 2\n", b"1 a 1\n2 b 1\n", b"{}\n"])
 def test_what_is_none_does_not_look_like_one(head):
     assert not looks_like_rwkv(head)
+
+
+def test_a_file_is_shown_as_it_is(tmp_path):
+    path = tmp_path / "rwkv.txt"
+    path.write_text(WHOLE + "257 'ab' 2\n258 ' \\u5b57' 4\n259 b'\\xe5\\xad' 2\n", encoding="utf-8")
+    assert detect_format(path).name == "rwkv"
+    tokenizer = load_tokenizer(path)
+    assert (tokenizer.n_merges, tokenizer.vocab_size) == (0, 259)
+    assert "not BPE" in tokenizer.why_no_merges
+    tokens = tokenizer.encode("abb 字字").tokens
+    assert [(token.id, token.content, token.start, token.end) for token in tokens] == [
+        (257, b"ab", 0, 2),
+        (99, b"b", 2, 3),
+        (258, " 字".encode(), 3, 5),
+        (259, b"\xe5\xad", 5, None),
+        (0x97 + 1, b"\x97", None, 6),
+    ]
+    assert tokenizer.encode("abb 字字").ids == [257, 99, 258, 259, 0x98]
+    assert tokenizer.decode([257, 999, 258, -1]).text == "ab<no token 999> 字<no token -1>"
+    with pytest.raises(FormatError, match="cannot hold"):
+        save_tokenizer(tokenizer, tmp_path / "x.json")
+
+
+@given(text=st.text(max_size=60))
+def test_the_published_vocabulary_gives_back_any_text(published, text):
+    ids = published.encode(text).ids
+    assert published.decode(ids).text == text
+    assert published.lay_out(text).at(0).ids.tolist() == ids
+
+
+@pytest.fixture(scope="module")
+def published(shared):
+    return load_tokenizer(shared / "data" / "tok" / "rwkv_vocab_v20230424.txt.gz")

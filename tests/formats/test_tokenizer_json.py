@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -110,7 +109,9 @@ def test_a_saved_file_is_read_as_it_was(tmp_path_factory, corpus, counting, trai
             ]
     ids = tokenizer.encode(corpus).ids
     # The library's own decoders do not take an empty list.
-    assert not ids or loaded.decode(ids).text == in_library(json.loads(path.read_text())).decode(ids, skip_special_tokens=False)
+    assert not ids or loaded.decode(ids).text == in_library(json.loads(path.read_text())).decode(
+        ids, skip_special_tokens=False
+    )
 
 
 @pytest.mark.parametrize("pretokenizer", ["whitespace", "gpt2"])

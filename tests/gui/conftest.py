@@ -60,6 +60,13 @@ def collected_here(qapp: QApplication) -> Iterator[None]:
     gc.collect(1)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def collected_at_last() -> Iterator[None]:
+    """Give back what a module's windows held: a full collection, too slow after each test."""
+    yield
+    gc.collect()
+
+
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer than pytest-qt does by itself: on a busy machine an answer may take seconds to arrive."""

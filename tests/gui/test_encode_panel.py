@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from bpe_viz.engine.corpus import Corpus, count_text, worked_example
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.engine.visible import visible
+from bpe_viz.gui import text_geometry
 from bpe_viz.gui.chips import ChipStyle
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.exact_text_edit import EXACT_TEXT, MOST_CHARACTERS
@@ -70,6 +71,21 @@ def settle(panel: EncodePanel, qtbot: QtBot, position: int | None = None) -> Non
         return is_there and encoded.text == workspace.encoder.text == panel.editor.text and spans.encoded is encoded
 
     qtbot.waitUntil(is_settled)
+
+
+def test_a_letter_with_very_many_marks_is_asked_for_once(make_panel, qtbot, monkeypatch):
+    panel = make_panel(count_text("a\u0301 a", BYTES.counting), BYTES, "a" + "\u0301" * 20_000)
+    asked = []
+    real = text_geometry._number
+    monkeypatch.setattr(text_geometry, "_number", lambda x: asked.append(x) or real(x))
+    painted = []
+    draw = BoxCache.draw_box
+    monkeypatch.setattr(BoxCache, "draw_box", lambda *arguments: painted.append(arguments) or draw(*arguments))
+    panel.grab()
+    assert panel.spans is not None
+    assert len(panel.spans.index) > 19_000
+    assert 0 < len(asked) < 100
+    assert 0 < len(painted) < 1000
 
 
 def tokens(panel: EncodePanel) -> list[str]:
