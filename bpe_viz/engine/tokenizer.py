@@ -374,7 +374,7 @@ class Tokenizer:
         """Whether the pretokenizer keeps every character of a text, so far as its name tells."""
         from bpe_viz.engine.pretokenize import pretokenizer_for
 
-        return pretokenizer_for(self.counting).lossless
+        return self.pipeline.is_plain_for("") and pretokenizer_for(self.counting).lossless
 
     def _symbol(self, token_id: int) -> int | None:
         if self._symbol_of_id is None:
