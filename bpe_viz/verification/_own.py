@@ -21,7 +21,10 @@ def library_of(path: Path) -> OwnLibrary:
         title = path.name if found is None else found.title
         raise OptionError(
             f"No library that can be asked reads {title}.",
-            f"To ask the tokenizers library instead, first run: bpe-viz convert {path} NAME.json",
+            # What is written in this format too is BPE that a tokenizer.json can hold.
+            f"To ask the tokenizers library instead, first run: bpe-viz convert {path} NAME.json"
+            if found is not None and found.save is not None
+            else "",
         )
     return found.library
 
