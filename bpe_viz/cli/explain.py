@@ -103,7 +103,8 @@ def _lines(tokenizer: Tokenizer, explanation: Explanation) -> Iterator[str]:
     shown_pretoken = visible(explanation.pretoken.encode(), limit=limit)
     ids = " ".join("-" if token_id is None else str(token_id) for token_id in _ids(tokenizer, explanation))
     if explanation.special_id is not None:
-        yield f"{shown_pretoken}  special token {ids}"
+        what = "special token" if tokenizer.kind == "BPE" else "token"
+        yield f"{shown_pretoken}  {what} {ids}"
         return
     yield f"{shown_pretoken}  ids {ids}"
 

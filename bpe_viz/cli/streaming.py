@@ -33,7 +33,6 @@ def can_stream(tokenizer: Tokenizer, file: Path, output: str, special_text: Spec
         and file.stat().st_size >= LARGE_BYTES
         and tokenizer.base.base == "bytes"
         and tokenizer.covers_text
-        and tokenizer.pipeline.is_plain_for("")
     )
 
 

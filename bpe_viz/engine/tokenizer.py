@@ -115,8 +115,6 @@ class Tokenizer:
         """How its file's own library makes a text of ids, of which some no token has; None: bytes are joined."""
         self.document: bytes | None = None
         """The whole tokenizer.json that it was read from."""
-        self.library = ""
-        """The library that reads its file, whose ids these are; empty if there is none."""
         self._symbol_of_id: dict[int, int] | None = None
         self._special_of_id: dict[int, str] | None = None
         self._quick: QuickIds | None = None
@@ -376,7 +374,7 @@ class Tokenizer:
         """Whether the pretokenizer keeps every character of a text, so far as its name tells."""
         from bpe_viz.engine.pretokenize import pretokenizer_for
 
-        return pretokenizer_for(self.counting).lossless
+        return self.pipeline.is_plain_for("") and pretokenizer_for(self.counting).lossless
 
     def _symbol(self, token_id: int) -> int | None:
         if self._symbol_of_id is None:

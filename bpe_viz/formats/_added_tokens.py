@@ -49,10 +49,12 @@ def added_ids(added: Sequence[AddedToken], vocab: Mapping[str, int], vocab_size:
     vocab_size: how many tokens the library counts there
     """
     of_library: dict[str, int] = {}
+    next_id = vocab_size
     for token in added:
         if token.content and token.content not in of_library:
-            next_id = max(vocab_size, max(of_library.values(), default=-1) + 1)
-            of_library[token.content] = vocab.get(token.content, next_id)
+            number = vocab.get(token.content, next_id)
+            of_library[token.content] = number
+            next_id = max(next_id, number + 1)
     taken = set(vocab.values())
     ids: dict[str, int] = {}
     kept: dict[str, int] = {}
@@ -64,10 +66,11 @@ def added_ids(added: Sequence[AddedToken], vocab: Mapping[str, int], vocab_size:
         ids[text] = token.id
         if token.id == theirs:
             continue
-        if text in vocab or token.id in taken or token.id in kept.values():
+        if text in vocab or token.id in taken:
             ids[text], replaced[text] = theirs, token.id
         else:
             kept[text] = theirs
+            taken.add(token.id)
     moved = {theirs: ids[text] for text, theirs in kept.items()}
     return AddedIds(ids, moved, tuple(_notes(ids, kept, replaced)))
 

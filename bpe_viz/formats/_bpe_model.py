@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import chain, starmap
+from operator import add, itemgetter
+from typing import Annotated, cast
 
 import msgspec
 import numpy as np
@@ -79,7 +81,9 @@ def bpe_symbols(
     Raises FormatError for a list that the library refuses, NotSteppedError.
     """
     listed = _lines(f"{place}.merges", model)
-    made = _made(f"{place}.merges", model, listed)
+    made = _made(model, listed)
+    if not model.vocab.keys() >= set(made):
+        _refuse_lacking(f"{place}.merges", model.vocab, listed, made)
     _refuse_shared_ids(model, listed, made)
     base, texts = _base(model, listed, letters_are_bytes, has_gaps)
     n_base = len(texts)
@@ -87,8 +91,15 @@ def bpe_symbols(
     symbol_of.update({text: symbol for symbol, text in enumerate(texts)})
     unmade = [text for text in model.vocab if text not in symbol_of]
     symbol_of.update({text: n_base + len(made) + number for number, text in enumerate(unmade)})
-    left, right = (np.fromiter((symbol_of[pair[side]] for pair in listed), np.int32, len(listed)) for side in (0, 1))
-    first = np.fromiter(map(symbol_of.__getitem__, made), np.int32, len(made))
+    # map runs in C: lists of half a million lines are opened in the time that a person waits.
+    try:
+        left, right, first = (
+            np.fromiter(map(symbol_of.__getitem__, names), np.int32, len(made))
+            for names in (map(itemgetter(0), listed), map(itemgetter(1), listed), made)
+        )
+    except KeyError:
+        _refuse_lacking(f"{place}.merges", model.vocab, listed, made)
+        raise
     notes: list[str] = []
     if model.ignore_merges:
         _check_wholes(model, base)
@@ -129,6 +140,11 @@ def bpe_symbols(
 def _lines(place: str, model: BpeModel) -> list[tuple[str, str]]:
     """Return the lines of the merge list, a header left out. Raises FormatError for one that is no pair."""
     found: list[tuple[str, str]] = []
+    if set(map(type, model.merges)) <= {tuple}:
+        found = cast(list[tuple[str, str]], model.merges)
+        if all(chain.from_iterable(found)):
+            return found
+        found = []
     for number, merge in enumerate(model.merges):
         if isinstance(merge, str):
             if merge.startswith("#version"):
@@ -141,21 +157,25 @@ def _lines(place: str, model: BpeModel) -> list[tuple[str, str]]:
     return found
 
 
-def _made(place: str, model: BpeModel, listed: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what each line makes. Raises FormatError for a token that the vocabulary lacks."""
+def _made(model: BpeModel, listed: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what each line makes."""
     prefix = (model.continuing_subword_prefix or "").encode()
-    made = [left + right for left, right in listed]
+    made = list(starmap(add, listed))
     if prefix:
         # The library cuts as many bytes as the prefix has, whatever they are.
         made = [left + right.encode()[len(prefix) :].decode(errors="replace") for left, right in listed]
-    vocab = model.vocab
-    for number, ((left, right), text) in enumerate(zip(listed, made, strict=True)):
-        if left in vocab and right in vocab and text in vocab:
-            continue
-        lacking = next(one for one in (left, right, text) if one not in vocab)
-        verb = "makes" if lacking == text else "names"
-        raise FormatError(f"{place}[{number}] {verb} {lacking!r}, which model.vocab lacks.", AGAIN)
     return made
+
+
+def _refuse_lacking(
+    place: str, vocab: Mapping[str, int], listed: Iterable[tuple[str, str]], made: Iterable[str]
+) -> None:
+    """Raise FormatError for the first line with a token that the vocabulary lacks."""
+    for number, ((left, right), text) in enumerate(zip(listed, made, strict=True)):
+        lacking = next((one for one in (left, right, text) if one not in vocab), None)
+        if lacking is not None:
+            verb = "makes" if lacking == text else "names"
+            raise FormatError(f"{place}[{number}] {verb} {lacking!r}, which model.vocab lacks.", AGAIN)
 
 
 def _refuse_shared_ids(model: BpeModel, listed: Iterable[tuple[str, str]], made: Iterable[str]) -> None:

@@ -101,7 +101,6 @@ def read_document(document: bytes, source: str, name: str) -> Tokenizer:
     tokenizer = reading.bpe() if kind == "BPE" else reading.view_only(kind, "")
     tokenizer.name = name
     tokenizer.document = document
-    tokenizer.library = "tokenizers"
     return tokenizer
 
 

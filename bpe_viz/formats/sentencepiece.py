@@ -30,7 +30,7 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._bpe_model import NotSteppedError
-from bpe_viz.formats._own_library import SENTENCEPIECE
+from bpe_viz.formats._own_library import Encode, OwnLibrary
 from bpe_viz.formats._reading import AGAIN, read_whole
 from bpe_viz.formats._sentencepiece_proto import (
     BYTE,
@@ -84,7 +84,6 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         tokenizer.notes = (tokenizer.why_no_merges,)
     tokenizer.kind = kind
     tokenizer.name = path.name
-    tokenizer.library = "sentencepiece"
     tokenizer.is_told_by_options = False
     tokenizer.text_of_ids = partial(_text_of_ids, processor, model)
     tokenizer.notes += (
@@ -209,6 +208,12 @@ def _text_of_ids(processor: Any, model: ModelProto, ids: Sequence[int]) -> str:
     )
 
 
+def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
+    """Return what encodes with the library, which takes no text for a special token and puts nothing around a text."""
+    processor = sentencepiece_processor(read_whole(path), str(path))
+    return lambda text, special_text, around: processor.encode(text)
+
+
 FORMAT = Format(
     name="sentencepiece",
     title="SentencePiece model",
@@ -216,5 +221,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
-    library=SENTENCEPIECE,
+    library=OwnLibrary("sentencepiece", _open_library),
 )

@@ -55,6 +55,8 @@ def _origin(tokenizer: Tokenizer, token_id: int) -> str:
     if token.kind in ("special", "unknown"):
         return f"{token.kind} token"
     pair = tokenizer.merge_of(token_id)
+    if token.kind == "whole":
+        return "no merge makes it: it is found as a whole pre-token only" if tokenizer.n_merges else "token"
     if token.rank is None:
         return "base symbol"
     if pair is None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 MODEL = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
-FILE = json.dumps({"version": "1.0", "added_tokens": [], "model": MODEL}).encode()
+FILE = json.dumps({"version": "1.0", "added_tokens": [], "decoder": {"type": "Fuse"}, "model": MODEL}).encode()
 NAME = "hf:org/model"
 
 

@@ -207,8 +207,10 @@ def test_a_mapped_file_progress_and_stop(trained, tmp_path, monkeypatch):
                 Encoder(trained, PLAIN, threads).encode_bytes(mapped, should_stop=lambda: True)
 
 
-def test_a_character_that_may_be_no_gap_is_refused(shared):
-    tokenizer = load_tokenizer(shared / "cases/files/hf_two_derivations.json")
+def test_a_character_that_may_be_no_gap_is_refused(tmp_path):
+    (tmp_path / "vocab.json").write_text('{"a": 0, "b": 1, "c": 2, "ab": 3, "bc": 4, "abc": 5}')
+    (tmp_path / "merges.txt").write_text("a b\nb c\nab c\n")
+    tokenizer = load_tokenizer(tmp_path / "merges.txt", CountingOptions("whitespace"))
     for special_text in ("allow", "text"):
         with pytest.raises(FormatError, match="lacks 'x'"):
             tokenizer.encode_ids("axb", special_text)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_viz.engine import boundaries
-from bpe_viz.engine.boundaries import BoundaryRanks
+from bpe_viz.engine.boundaries import LONG, BoundaryRanks, split_symbols
 from bpe_viz.engine.compiled import PLAIN, load
 from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.explain import explain
-from bpe_viz.engine.merge_ranks import JoinedRanks
+from bpe_viz.engine.merge_ranks import JoinedRanks, ListedRanks, ScoredPieces
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.types import CountingOptions, Pair
 from bpe_viz.errors import FormatError
@@ -109,3 +111,72 @@ def test_a_token_that_falls_into_three_is_taken_whole_and_has_no_pair(shared, ca
 def test_all_bytes_are_needed():
     with pytest.raises(FormatError, match="1 of the 256 bytes are no token, 0x00"):
         Tokenizer.from_ranks({content: rank for rank, content in enumerate(BYTES[1:])}, CountingOptions())
+
+
+def listed(**more) -> ListedRanks:
+    """Lines ab, bc, ab+c, a+bc, ab again, over a, b, c."""
+    left, right = np.array([0, 1, 3, 0, 0], np.int32), np.array([1, 2, 2, 4, 1], np.int32)
+    return ListedRanks(3, left, right, np.array([3, 4, 5, 5, 3], np.int32), **more)
+
+
+def test_lines_that_make_one_token_are_gone_on_from_alike():
+    ranks = listed()
+    assert len(ranks) == 5
+    assert ranks.n_repeated == 1
+    assert ranks.of(0, 1) == 4  # the last line of a pair counts
+    assert ranks.of(3, 2) == ranks.of(7, 2) == 2
+    assert ranks.makes().tolist() == [3, 4, 5, 5, 3]
+    assert ranks.entries(5).rank.tolist() == [1, 2, 3, 4]
+    assert ranks.entries(3).rank.tolist() == [1, 2]
+    assert ranks.pair(3) == (0, 4)
+    assert ranks.pair(9) is None
+    assert [tuple(pair) for pair in ranks.pairs(2)] == [(0, 1), (1, 2)]
+
+
+def test_a_line_that_is_listed_again_applies_at_its_last_place():
+    assert split_symbols([0, 1, 2], listed(), 5) == [3 + 3]
+    assert split_symbols([0, 1], listed(), 4) == [0, 1]
+    assert split_symbols([0, 1], listed(), 5) == [3 + 4]
+
+
+def test_a_pre_token_is_taken_whole_at_the_end_of_the_list_only():
+    ranks = listed(numbers={b"cab": 5})
+    base = BaseVocabulary("bytes", "none", "</w>", (b"a", b"b", b"c"), (False,) * 3)
+    boundaries = BoundaryRanks(base, ranks)
+    assert boundaries.split(b"cab", 5) == [8]
+    assert boundaries.split(b"cab", 4) == [2, 0, 1]
+    found = boundaries.of(b"cab", 5)
+    assert found.at(5)[0].tolist() == [8]
+    assert found.at(4)[0].tolist() == [2, 0, 1]
+    assert list(ranks.wholes(5)) == [(b"cab", 8)]
+    assert list(ranks.wholes(4)) == []
+
+
+def test_pieces_of_one_turn_merge_from_the_left_whichever_they_are():
+    texts = [b"a", b"b", b"c"]
+    alone = ScoredPieces(texts, [b"bc", b"ab"])
+    assert split_symbols([0, 1, 2], alone, 2) == [0, 3]
+    alike = ScoredPieces(texts, [b"bc", b"ab"], turns=[1, 1])
+    assert split_symbols([0, 1, 2], alike, 2) == [4, 2]
+    assert split_symbols([0, 1, 2], alike, 1) == [0, 1, 2]
+    assert alike.pair(1) == (0, 1)
+
+
+def test_pieces_that_are_cut_out_never_merge():
+    ranks = ScoredPieces([b"a", b"b"], [b"ab"], frozenset({1}))
+    assert ranks.of(0, 1) is None
+    assert ranks.pair(0) is None
+
+
+@pytest.mark.parametrize("kernels", [PLAIN, None], ids=["plain", "compiled"])
+def test_long_pre_tokens_are_worked_out_alike(kernels):
+    kernel_set = load() if kernels is None else kernels
+    for ranks in (listed(), ScoredPieces([b"a", b"b", b"c"], [b"bc", b"ab", b"abc"], turns=[1, 1, 2])):
+        base = BaseVocabulary("bytes", "none", "</w>", (b"a", b"b", b"c"), (False,) * 3)
+        boundaries = BoundaryRanks(base, ranks)
+        boundaries.use(kernel_set)
+        text = b"abcbcaabbc" * (LONG // 8)
+        found = boundaries.of(text, len(ranks))
+        for position in range(len(ranks) + 1):
+            expected = split_symbols(base.start(text)[0], ranks, position)
+            assert found.at(position)[0].tolist() == expected
