@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
@@ -41,9 +42,12 @@ def run_apart(
     Raises the BpeVizError that the function raises; Stopped when should_stop() says so; RuntimeError for a bug.
     """
     command = [sys.executable, "-c", "from bpe_viz.engine.apart import serve; serve()"]
-    question = pickle.dumps((function, tuple(arguments)), protocol=5)
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()) as process:
-        answer = _wait(process, question, doing, SECONDS_TO_START + expected, progress, should_stop)
+    # In a file, for a pipe would have to be written while the answer is waited for.
+    with TemporaryFile() as question:
+        pickle.dump((function, tuple(arguments)), question, protocol=5)
+        question.seek(0)
+        with subprocess.Popen(command, stdin=question, stdout=subprocess.PIPE, env=_environment()) as process:
+            answer = _wait(process, doing, SECONDS_TO_START + expected, progress, should_stop)
     if not answer:
         raise RuntimeError(f"the process for {doing!r} ended with status {process.returncode} and no answer")
     kind, value = pickle.loads(answer)  # written by our own process
@@ -61,19 +65,16 @@ def _environment() -> dict[str, str]:
 
 def _wait(
     process: subprocess.Popen[bytes],
-    question: bytes,
     doing: str,
     expected: float,
     progress: Progress,
     should_stop: StopRequested,
 ) -> bytes:
     started = time.monotonic()
-    asked: bytes | None = question
     while True:
         try:
-            return process.communicate(asked, timeout=_SECONDS_A_LOOK)[0]
+            return process.communicate(timeout=_SECONDS_A_LOOK)[0]
         except subprocess.TimeoutExpired:
-            asked = None  # it may be given once only
             progress(min(_MOST_SHOWN, (time.monotonic() - started) / expected), doing)
         if should_stop():
             process.kill()

@@ -181,6 +181,9 @@ def fill_cache() -> None:
 
     Raises BpeVizError or OSError if nothing can be written.
     """
+    import numpy as np
+
+    from bpe_viz.engine import kernels_replay
     from bpe_viz.engine.boundaries import LONG, BoundaryRanks
     from bpe_viz.engine.corpus import worked_example
     from bpe_viz.engine.encoder import Encoder
@@ -212,6 +215,8 @@ def fill_cache() -> None:
     replayer = Replayer(worked_example().pretokens, tokenizer, TrainingOptions(), compiled)
     replayer.train_to()
     replayer.timeline.reader(compiled).frame(1, top=3)
+    slots = np.zeros(1, dtype=np.int32)  # so small a replay has room for all its pairs
+    compiled.of(kernels_replay).fill_slot_table(np.full(4, -1, dtype=np.int64), slots, slots, 1)
     ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
     for counting in (CountingOptions(), CountingOptions(pattern="a+")):  # with a scanner and without
         Encoder(Tokenizer.from_ranks(ranks, counting), compiled).encode_bytes(b"a" * 100)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bpe_viz.engine.kernels_boundaries import find_pair
-from bpe_viz.engine.kernels_cells import EMPTY
+from bpe_viz.engine.kernels_boundaries import EMPTY, find_pair
 from bpe_viz.engine.kernels_order import NO_SLOT, Array, Order
 from bpe_viz.engine.kernels_tournament import replay_slot
 

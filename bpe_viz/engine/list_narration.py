@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpe_viz.engine.narration import ARROW, Named, Piece, Words
 from bpe_viz.engine.types import Frame, Merge
 
-END = "the merge list ends here: this is the tokenizer as its own library has it"
+END = "the list ends here: this is the whole tokenizer"
 
 
 def narrate_listed(frame: Frame, joins: bool) -> tuple[Piece, ...]:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_cells, kernels_order, kernels_replay, kernels_tournament
+from bpe_viz.engine import kernels_order, kernels_replay, kernels_tournament
 from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.boundaries import LONG, STANDS, LongSplit, pair_table, tokens_between
 from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.kernels_boundaries import EMPTY
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
 from bpe_viz.engine.kernels_replay import ReplayState
 from bpe_viz.engine.merge_list import ListedMerges
@@ -435,7 +436,7 @@ def _first_state(cells: _Cells, pretokens: PretokenCounts, rank_table: NDArray[n
         passed=np.zeros(len(pretokens), dtype=np.uint8),
         makes=cells.makes,
         rank_table=rank_table,
-        slot_table=np.full(2 * 64, kernels_cells.EMPTY, dtype=np.int64),
+        slot_table=np.full(2 * 64, EMPTY, dtype=np.int64),
         rank_of=nothing,
         offer_place=nothing,
         offer_next=nothing,
@@ -483,7 +484,7 @@ def _with_room(state: ReplayState, places: int) -> ReplayState:
     grow(("place",), 0, places, lambda name: getattr(state, name))
     wanted = pairs + 2 * places
     if wanted > len(state.slot_table) // 4:
-        grown["slot_table"] = np.full(2 << (2 * wanted).bit_length(), kernels_cells.EMPTY, dtype=np.int64)
+        grown["slot_table"] = np.full(2 << (2 * wanted).bit_length(), EMPTY, dtype=np.int64)
     if wanted > len(state.tree):
         grown["tree"] = zeros(1 << wanted.bit_length(), np.int32)
     in_order = {name: grown.pop(name) for name in _OF_ORDER if name in grown}

@@ -20,7 +20,6 @@ from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._own_library import Encode, OwnLibrary, Units
 from bpe_viz.formats._reading import plain_path, read_head, unreadable
-from bpe_viz.formats._reading import read_whole as read_whole
 from bpe_viz.whole_file import check_writable
 
 __all__ = [

@@ -56,8 +56,10 @@ def encode_with_tokenizers(content: str) -> Encode:
     return encode
 
 
-def _open_json(path: Path, tokenizer: Tokenizer) -> Encode:
-    return encode_with_tokenizers(read_whole(path).decode("utf-8-sig"))
+def _open_document(path: Path, tokenizer: Tokenizer) -> Encode:
+    """Run the tokenizer.json that the file is, or that says the same."""
+    content = read_whole(path) if tokenizer.document is None else tokenizer.document
+    return encode_with_tokenizers(content.decode("utf-8-sig"))
 
 
 def _open_ranks(path: Path, tokenizer: Tokenizer) -> Encode:
@@ -81,25 +83,5 @@ def _open_ranks(path: Path, tokenizer: Tokenizer) -> Encode:
     return encode
 
 
-def _open_document(path: Path, tokenizer: Tokenizer) -> Encode:
-    """Read the tokenizer.json that was made of a file which holds less than one."""
-    if tokenizer.document is None:
-        raise TypeError(f"no tokenizer.json was made of {path}")
-    return encode_with_tokenizers(tokenizer.document.decode())
-
-
-def _open_pieces(path: Path, tokenizer: Tokenizer) -> Encode:
-    import sentencepiece
-
-    processor = sentencepiece.SentencePieceProcessor(model_proto=read_whole(path))
-
-    def encode(text: str, special_text: SpecialText, around: bool) -> Units:
-        return list(processor.encode(text))
-
-    return encode
-
-
-TOKENIZERS = OwnLibrary("tokenizers", _open_json)
-TOKENIZERS_OF_A_VOCABULARY = OwnLibrary("tokenizers", _open_document)
-SENTENCEPIECE = OwnLibrary("sentencepiece", _open_pieces)
+TOKENIZERS = OwnLibrary("tokenizers", _open_document)
 TIKTOKEN = OwnLibrary("tiktoken", _open_ranks)

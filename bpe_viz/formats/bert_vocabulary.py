@@ -15,7 +15,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._bert_vocabulary import CONTINUES, SPECIAL, looks_like_bert, read_bert
-from bpe_viz.formats._own_library import TOKENIZERS_OF_A_VOCABULARY
+from bpe_viz.formats._own_library import TOKENIZERS
 from bpe_viz.formats._reading import parse_json, read_whole
 from bpe_viz.formats._tokenizer_json_reading import read_document
 
@@ -101,5 +101,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
-    library=TOKENIZERS_OF_A_VOCABULARY,
+    library=TOKENIZERS,
 )

@@ -7,7 +7,8 @@ the highest score comes first. Source: google/sentencepiece, src/bpe_model.cc an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._bpe_model import NotSteppedError
-from bpe_viz.formats._own_library import SENTENCEPIECE
+from bpe_viz.formats._own_library import Encode, OwnLibrary
 from bpe_viz.formats._reading import AGAIN, read_whole
 from bpe_viz.formats._sentencepiece_proto import (
     BYTE,
@@ -84,7 +85,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     tokenizer.kind = kind
     tokenizer.name = path.name
     tokenizer.is_told_by_options = False
-    tokenizer.text_of_ids = _text_of_ids(processor, model)
+    tokenizer.text_of_ids = partial(_text_of_ids, processor, model)
     tokenizer.notes += (
         "The model's normalizer changes a text before it is encoded, so decoding need not give it back.",
         "The model puts no tokens around a text: programs that use it add those of their own choice.",
@@ -188,28 +189,29 @@ def _view_only(model: ModelProto, unknown: int, processor: Any) -> Tokenizer:
     vocab = {piece.text: number for number, piece in enumerate(model.pieces)}
     controls = {piece.text: number for number, piece in enumerate(model.pieces) if piece.type == CONTROL}
     tokenizer = tokens_only(vocab, controls, model.pieces[unknown].text)
-
-    def content_of(number: int) -> bytes:
-        piece = model.pieces[number]
-        return bytes([int(piece.text[3:5], 16)]) if piece.type == BYTE else piece.text.encode()
-
-    tokenizer.pipeline = PiecesPipeline(processor, content_of, unknown)
+    tokenizer.pipeline = PiecesPipeline(processor, partial(_content_of, model), unknown)
     return tokenizer
 
 
-def _text_of_ids(processor: Any, model: ModelProto) -> Callable[[Sequence[int]], str]:
-    def text_of(ids: Sequence[int]) -> str:
-        # The library takes a text that is no piece as it stands.
-        return str(
-            processor.DecodePieces(
-                [
-                    model.pieces[number].text if 0 <= number < len(model.pieces) else f"<no token {number}>"
-                    for number in ids
-                ]
-            )
-        )
+def _content_of(model: ModelProto, number: int) -> bytes:
+    """Return the bytes of a piece. Not a closure: a tokenizer is to be sent between processes."""
+    piece = model.pieces[number]
+    return bytes([int(piece.text[3:5], 16)]) if piece.type == BYTE else piece.text.encode()
 
-    return text_of
+
+def _text_of_ids(processor: Any, model: ModelProto, ids: Sequence[int]) -> str:
+    # The library takes a text that is no piece as it stands.
+    return str(
+        processor.DecodePieces(
+            [model.pieces[number].text if 0 <= number < len(model.pieces) else f"<no token {number}>" for number in ids]
+        )
+    )
+
+
+def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
+    """Return what encodes with the library, which takes no text for a special token and puts nothing around a text."""
+    processor = sentencepiece_processor(read_whole(path), str(path))
+    return lambda text, special_text, around: processor.encode(text)
 
 
 FORMAT = Format(
@@ -219,5 +221,5 @@ FORMAT = Format(
     detect=detect,
     load=load,
     save=None,
-    library=SENTENCEPIECE,
+    library=OwnLibrary("sentencepiece", _open_library),
 )

@@ -13,6 +13,7 @@ _BARS = (1.0, 0.72, 0.5)
 _BAR_HEIGHT, _BAR_GAP, _BARS_WIDTH = 10, 8, 120
 _TITLE_SCALE = 1.1
 _ABOVE = 0.16
+_LEAST_WITH_BARS, _LEAST_WITH_REASON = 250, 150
 
 
 class NoCorpusPage(QWidget):
@@ -66,25 +67,27 @@ class NoCorpusPage(QWidget):
             return
         tokenizer, why_not = shown.tokenizer, self._workspace.why_no_replay
         if why_not is None:
-            self.title.setText(f"No {self._missing} without a text")
             self.reason.setText(
                 f"{tokenizer.name} holds merges, not the text that they were learned from. "
                 "Replay its merges on a text to see what they do there."
             )
         else:
-            self.title.setText(f"No {self._missing}")
             self.reason.setText(why_not)
         self.open_button.setVisible(why_not is None)
+        self._fit_height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Begin at the same height beside a page whose words take more lines."""
         super().resizeEvent(event)
-        self._fit_margins()
+        self._fit_height()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw bars that wait to be filled."""
         look, painter, box = self._look, QPainter(self), self._bars.geometry()
         painter.fillRect(self.rect(), look.brush("panel"))
+        if self._bars.isHidden():
+            painter.end()
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(look.pen("bar_line", 1.0, dashed=True))
         width, height = look.px(_BARS_WIDTH), look.px(_BAR_HEIGHT)
@@ -97,12 +100,20 @@ class NoCorpusPage(QWidget):
     @Slot()
     def _fit_look(self) -> None:
         look = self._look
-        self._fit_margins()
+        self._fit_height()
         self._column.setSpacing(look.px(12))
         self._bars.setFixedHeight(len(_BARS) * look.px(_BAR_HEIGHT) + (len(_BARS) - 1) * look.px(_BAR_GAP) + 2)
         points = look.ui_font(_TITLE_SCALE).pointSizeF()
         self.title.setStyleSheet(f"QLabel {{ font-weight: 600; font-size: {points:.2f}pt; }}")
 
-    def _fit_margins(self) -> None:
-        side = self._look.px(16)
-        self._column.setContentsMargins(side, max(side, round(_ABOVE * self.height())), side, side)
+    def _fit_height(self) -> None:
+        """Leave out the picture, then the reason, where a low panel has no room for them."""
+        look, height = self._look, self.height()
+        self._bars.setVisible(height >= look.px(_LEAST_WITH_BARS))
+        has_reason = height >= look.px(_LEAST_WITH_REASON)
+        self.reason.setVisible(has_reason)
+        can_be_had = has_reason and self._workspace.why_no_replay is None
+        self.title.setText(f"No {self._missing} without a text" if can_be_had else f"No {self._missing}")
+        side = look.px(16)
+        above = round(_ABOVE * height) if height >= look.px(_LEAST_WITH_BARS) else 0
+        self._column.setContentsMargins(side, max(look.px(8), above), side, look.px(8))

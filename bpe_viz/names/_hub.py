@@ -40,6 +40,7 @@ _CHOICES = (
     _Choice("tekken.json"),
     _Choice("tokenizer.model"),
     _Choice("vocab.json", ("merges.txt",), ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")),
+    _Choice("vocab.txt", (), ("tokenizer_config.json",)),
 )
 
 

@@ -30,6 +30,7 @@ SUGGESTIONS = (
     Suggestion("hf:bigscience/bloom", "BLOOM: 250,680 tokens for 46 languages"),
     Suggestion("hf:bigcode/starcoder2-3b", "StarCoder 2: 49,152 tokens learned from code"),
     Suggestion("hf:EleutherAI/gpt-neox-20b", "GPT-NeoX: learned from the Pile, with tokens of several spaces"),
+    Suggestion("hf:google-bert/bert-base-uncased", "BERT: WordPiece, which is shown and has no merges"),
     Suggestion("hf:openai/clip-vit-base-patch32", "CLIP: lower case, with a marker at the end of each word"),
 )
 

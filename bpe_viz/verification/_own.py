@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from importlib.metadata import version
 from pathlib import Path
 
+from bpe_viz.engine.pipeline import without_surrogates
 from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.errors import BpeVizError, FormatError, OptionError
 from bpe_viz.formats import OwnLibrary, Units, detect_format
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # All else is the library's: bare Exception, SystemExit, a panic of Rust.
 _OWN_TO_RAISE = (BpeVizError, KeyboardInterrupt, MemoryError)
@@ -23,7 +21,10 @@ def library_of(path: Path) -> OwnLibrary:
         title = path.name if found is None else found.title
         raise OptionError(
             f"No library that can be asked reads {title}.",
-            f"To ask the tokenizers library instead, first run: bpe-viz convert {path} NAME.json",
+            # What is written in this format too is BPE that a tokenizer.json can hold.
+            f"To ask the tokenizers library instead, first run: bpe-viz convert {path} NAME.json"
+            if found is not None and found.save is not None
+            else "",
         )
     return found.library
 
@@ -58,13 +59,8 @@ class OpenedLibrary:
         Raises FormatError if the library fails.
         """
         try:
-            return self._encode(without_surrogates(text), special_text, around)
+            return self._encode(without_surrogates(text)[0], special_text, around)
         except _OWN_TO_RAISE:
             raise
         except BaseException as error:
             raise FormatError(f"The {self.name} library fails on this text with {self._path}: {error}.") from error
-
-
-def without_surrogates(text: str) -> str:
-    """Return a text with U+FFFD for each lone surrogate, which has no UTF-8: as bpe_viz encodes it."""
-    return _LONE_SURROGATE.sub("\ufffd", text)

@@ -18,13 +18,14 @@ from typing import BinaryIO, TypeVar
 import msgspec
 
 from bpe_viz.engine.layout import EncodedText
+from bpe_viz.engine.pipeline import without_surrogates
 from bpe_viz.engine.tokenizer import SpecialText
 from bpe_viz.engine.types import CountingOptions, StopRequested
 from bpe_viz.errors import BpeVizError, FormatError, Stopped
 from bpe_viz.formats.openai_encodings import encoding_named
 from bpe_viz.names import Located
 from bpe_viz.verification._comparison import Verification, compare
-from bpe_viz.verification._own import OpenedLibrary, library_of, without_surrogates
+from bpe_viz.verification._own import OpenedLibrary, library_of
 from bpe_viz.verification._service import check_whole
 
 _POLL_SECONDS = 0.02
@@ -98,7 +99,7 @@ class Verifier:
         should_stop says so: the child is ended, and the next question starts another.
         """
         check_whole(encoded)
-        text = without_surrogates(encoded.text)
+        text, _ = without_surrogates(encoded.text)
         with self._lock:
             try:
                 child = self._started(should_stop)

@@ -45,6 +45,15 @@ def test_the_answer_comes_from_another_process():
     assert process != os.getpid()
 
 
+def length(content: bytes) -> int:
+    """Return how long it is."""
+    return len(content)
+
+
+def test_more_than_a_pipe_holds_is_sent():
+    assert run_apart(length, (b"x" * 3_000_000,), "Sending", 1.0) == 3_000_000
+
+
 def test_what_is_refused_is_raised_here_with_its_remedy():
     with pytest.raises(FormatError) as raised:
         run_apart(refuse, (), "Refusing", 1.0)

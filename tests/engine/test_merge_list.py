@@ -54,7 +54,7 @@ def test_the_sentence_on_a_pair():
     merges = ListedMerges(listed([("a", "b"), ("ab", "c")]))
     assert said(merges, 0) == "No merge yet.  Next: a + b."
     assert said(merges, 1) == "Merge 1  a + b → ab wherever the two stand side by side.  Next: ab + c."
-    assert said(merges, 2).endswith("The merge list ends here: this is the tokenizer as its own library has it.")
+    assert said(merges, 2).endswith("The list ends here: this is the whole tokenizer.")
 
 
 def test_the_sentence_on_a_token_of_joined_bytes():

@@ -116,7 +116,7 @@ def test_panels_of_counts_say_that_there_is_no_text_and_offer_one(qtbot, opened)
 
 def test_the_sentence_says_what_an_entry_merges_and_where_the_list_ends(qtbot, opened):
     narration = panel(opened, NarrationPanel)
-    assert "The merge list ends here" in narration.text
+    assert "The list ends here" in narration.text
     seek(qtbot, opened, 1)
     assert narration.text.startswith("Merge 1  ")
     assert "wherever the two stand side by side" in narration.text

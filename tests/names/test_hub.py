@@ -194,7 +194,7 @@ def test_a_model_without_a_tokenizer(hub, tmp_path):
     with pytest.raises(FetchError, match=r"org/model at .* has no tokenizer .*: tokenizer\.json, .* Check the name"):
         locate("hf:org/model")
     assert [path.rsplit("/", 1)[1] for path in hub.asked] == [
-        *("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json"),
+        *("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "vocab.txt"),
     ]
     assert not list(tmp_path.rglob("refs"))
 
@@ -279,7 +279,7 @@ def test_a_server_that_is_no_hub(hub):
     for name in ("org/model", "org/other"):
         with pytest.raises(FetchError, match=r"does not answer as the Hugging Face hub does\. Check .* HF_ENDPOINT"):
             locate(f"hf:{name}")
-    assert len(hub.asked) == 5
+    assert len(hub.asked) == 6
 
 
 def test_a_file_that_is_too_large(hub, monkeypatch):

@@ -74,6 +74,22 @@ def codes(version: str, count: str = ""):
     return write
 
 
+def pieces(folder: Path) -> Path:
+    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
+    path = folder / "m.model"
+    lines = iter(["low lower lowest newest", "low low newest 字 é"] * 9)
+    with path.open("wb") as file:
+        trainer.train(sentence_iterator=lines, model_writer=file, vocab_size=30, model_type="bpe", minloglevel=2)
+    return path
+
+
+def bert(folder: Path) -> Path:
+    path = folder / "vocab.txt"
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "low", "##er", "##est", "new", "字", "e", "<", "s", ">"]
+    path.write_text("".join(f"{word}\n" for word in words))
+    return path
+
+
 CODES = {
     "": ["l o", "lo w</w>", "e r</w>", "e s"],
     "#version: 0.1": ["l o", "lo w", "low </w>", "e s"],
@@ -86,6 +102,8 @@ KINDS = [
     pytest.param(rank_json, None, "tiktoken", id="rank-json"),
     pytest.param(tekken, None, "tiktoken", id="tekken"),
     pytest.param(two_files, CountingOptions("gpt2"), "tokenizers", id="gpt2"),
+    pytest.param(pieces, None, "sentencepiece", id="sentencepiece"),
+    pytest.param(bert, None, "tokenizers", id="bert"),
     pytest.param(codes("#version: 0.1"), None, "subword-nmt", id="codes-0.1"),
     pytest.param(codes("#version: 0.2"), None, "subword-nmt", id="codes-0.2"),
     pytest.param(codes("", " 7"), None, "subword-nmt", id="codes-fastbpe"),
@@ -101,14 +119,14 @@ def test_the_library_of_each_kind_says_the_same(tmp_path, make, given, library):
     tokenizer = located.load(given)
     verifier = Verifier(located, given)
     assert verifier.library == library
-    for special_text in ("allow", "text"):
-        encoded = tokenizer.lay_out(TEXT, special_text)
-        found = verify(located, encoded, special_text)
+    for special_text, around in (("allow", True), ("text", True), ("allow", False)):
+        encoded = tokenizer.lay_out(TEXT, special_text, around)
+        found = verify(located, encoded, special_text, around)
         assert found.is_same, found.describe()
         assert (found.library, found.version) == (library, version(library))
         assert found.n_tokens > 10
         assert found.describe() == f"The {library} library gives the same ids (version {found.version})."
-        assert verifier.verify(encoded, special_text) == found
+        assert verifier.verify(encoded, special_text, around) == found
     verifier.close()
 
 

@@ -31,6 +31,7 @@ from bpe_viz.gui.totals_label import BETWEEN, Figure, TotalsLabel
 from bpe_viz.gui.workspace import Workspace
 
 LEAST_WIDTH_WITH_CURVE = 700
+ROOM_OF_BADGE = 360
 _NOTHING: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 
@@ -130,6 +131,7 @@ class EncodePanel(Panel):
         self.decode_page.text_wanted.connect(self._encode_decoded)
         self.look.changed.connect(self._show_tokens)
         self.badge.place_wanted.connect(self._go_to)
+        self.workspace.fidelity.changed.connect(lambda _: self._fit_split_label())
 
     # --- what others may call ---
 
@@ -201,7 +203,8 @@ class EncodePanel(Panel):
         encoded, frame = self.workspace.encoder.encoded, self.workspace.frame
         if encoded is None or frame is None:
             self.editor.show_spans(None, _NOTHING, _NOTHING.astype(bool))
-            self.curve.clear()
+            if encoded is None:
+                self.curve.clear()
             self._figures = []
             self._show_figures()
             self.split_label.setText("")
@@ -292,7 +295,8 @@ class EncodePanel(Panel):
         self._fit_split_label()
 
     def _fit_split_label(self) -> None:
-        has_room = self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE)
+        least = LEAST_WIDTH_WITH_CURVE + (ROOM_OF_BADGE if self.workspace.fidelity.fidelity is not None else 0)
+        has_room = self.width() >= self.look.px(least)
         self.split_label.setVisible(has_room and not self.decode_button.isChecked())
 
 
