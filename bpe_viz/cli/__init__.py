@@ -94,7 +94,7 @@ def bpe_viz(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         _open_window(())
-    else:
+    elif ctx.invoked_subcommand in COMMANDS:
         # A command makes next to no rings of objects; looking for them would take a fourteenth of a training.
         gc.set_threshold(1_000_000)
 

@@ -130,6 +130,8 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     if len(set(lines)) < len(lines):
         raise FormatError("Two merges join the same pair, and codes take the first alone.", _JSON)
     data = "".join(f"{line}\n" for line in lines).encode()
+    if not detect(path, data):
+        raise FormatError("The codes would be read as merges of GPT-2, by their letters or the file beside them.", _JSON)
     with whole_file(path, FormatError) as file:
         file.write(data)
     return tuple(_losses(tokenizer))

@@ -11,6 +11,7 @@ import gc
 from PySide6.QtCore import QObject, QTimer, Slot
 
 _MILLISECONDS = 250
+_THRESHOLDS = (700, 10, 10)  # as Python sets them by itself; commands may have raised them
 
 
 class Collector(QObject):
@@ -18,7 +19,6 @@ class Collector(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thresholds = gc.get_threshold()
         gc.disable()
         # What is there at the start stays to the end: looking through it again would take a frame and more.
         gc.freeze()
@@ -28,8 +28,8 @@ class Collector(QObject):
 
     @Slot()
     def collect(self) -> None:
-        """Collect the generations that have grown beyond Python's own thresholds."""
-        grown = [count > threshold for count, threshold in zip(gc.get_count(), self._thresholds, strict=True)]
+        """Collect the generations that have grown beyond the thresholds."""
+        grown = [count > threshold for count, threshold in zip(gc.get_count(), _THRESHOLDS, strict=True)]
         if grown[0]:
             oldest = 2 if all(grown) else 1 if grown[1] else 0
             gc.collect(oldest)

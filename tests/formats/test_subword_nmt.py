@@ -139,7 +139,7 @@ def test_what_is_saved_splits_alike_here_and_in_the_library(tmp_path_factory, co
     try:
         save_tokenizer(tokenizer, path)
     except FormatError as error:
-        reasons = ("marker </w>", "Two merges make", "no merge")
+        reasons = ("marker </w>", "Two merges make", "no merge", "as merges of GPT-2")
         assert any(reason in error.message for reason in reasons)  # noqa: PT017  # most examples are saved
         assert not path.exists()
         return
@@ -153,6 +153,13 @@ def test_what_is_saved_splits_alike_here_and_in_the_library(tmp_path_factory, co
     again = path.with_name("again.codes")
     save_tokenizer(loaded, again)
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_codes_that_would_be_read_as_another_format_are_refused(tmp_path):
+    glued = TrainingOptions(base="characters", end_of_word="glued", merges=1)
+    with pytest.raises(FormatError, match="as merges of GPT-2"):
+        save_tokenizer(trained("Ġ11", WORD_COUNTING, glued), tmp_path / "x.codes")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_codes_cannot_hold_is_refused(tmp_path):
