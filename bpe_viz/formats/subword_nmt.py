@@ -23,7 +23,7 @@ from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format
 from bpe_viz.formats._gpt2_files import is_one_of_the_two
 from bpe_viz.formats._own_library import Encode, OwnLibrary
-from bpe_viz.formats._reading import damaged, read_whole
+from bpe_viz.formats._reading import HEAD_BYTES, damaged, read_whole
 from bpe_viz.formats._written_merges import (
     HEADER,
     WrittenList,
@@ -130,8 +130,10 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     if len(set(lines)) < len(lines):
         raise FormatError("Two merges join the same pair, and codes take the first alone.", _JSON)
     data = "".join(f"{line}\n" for line in lines).encode()
-    if not detect(path, data):
-        raise FormatError("The codes would be read as merges of GPT-2, by their letters or the file beside them.", _JSON)
+    if not detect(path, data[:HEAD_BYTES]):
+        raise FormatError(
+            "The codes would be read as merges of GPT-2, by their letters or the file beside them.", _JSON
+        )
     with whole_file(path, FormatError) as file:
         file.write(data)
     return tuple(_losses(tokenizer))

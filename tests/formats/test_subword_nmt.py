@@ -156,7 +156,7 @@ def test_what_is_saved_splits_alike_here_and_in_the_library(tmp_path_factory, co
 
 
 def test_codes_that_would_be_read_as_another_format_are_refused(tmp_path):
-    glued = TrainingOptions(base="characters", end_of_word="glued", merges=1)
+    glued = TrainingOptions(base="characters", end_of_word="glued", rule="subword-nmt", merges=1)
     with pytest.raises(FormatError, match="as merges of GPT-2"):
         save_tokenizer(trained("Ġ11", WORD_COUNTING, glued), tmp_path / "x.codes")
     assert not list(tmp_path.iterdir())
