@@ -23,6 +23,7 @@ from bpe_viz.engine.kernels_boundaries import EMPTY
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
 from bpe_viz.engine.kernels_replay import ReplayState
 from bpe_viz.engine.merge_list import ListedMerges
+from bpe_viz.engine.slices import next_budget
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.timeline import Published, Reader, Timeline
 from bpe_viz.engine.types import (
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from bpe_viz.engine.pretoken_counts import PretokenCounts
     from bpe_viz.engine.tokenizer import Tokenizer
 
-_SLICE_SECONDS = 0.02
+_LEAST_BUDGET = 2_000
 _FIRST_BUDGET = 20_000
 _CELLS_A_LOOK = 1 << 16
 _ROWS_A_LOOK = 1 << 12
@@ -312,7 +313,7 @@ class Replayer:
             self._publish()
             if answer == kernels_replay.DONE:
                 break
-            budget = _next_budget(budget, time.perf_counter() - began)
+            budget = next_budget(budget, time.perf_counter() - began, _LEAST_BUDGET)
             done = (self.frontier - start) / max(1, position - start)
             progress(done, f"Replaying: merge {self.frontier:,} of {position:,}")
         return self.timeline.stop
@@ -382,11 +383,6 @@ class Replayer:
             if same != list(self.timeline.split(row, self.target)):
                 differing.append(row)
         return frozenset(differing)
-
-
-def _next_budget(budget: int, seconds: float) -> int:
-    fitting = int(budget * _SLICE_SECONDS / max(seconds, 1e-6))
-    return max(2_000, min(4 * budget, fitting))
 
 
 # --- room ---

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels, kernels_cells, kernels_order
 from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.slices import next_budget
 from bpe_viz.engine.symbols import BaseVocabulary, symbolize
 from bpe_viz.engine.tie_rules import tie_rule
 from bpe_viz.engine.timeline import Beginning, Published, Timeline
@@ -33,7 +34,7 @@ from bpe_viz.errors import OptionError, PairError, Stopped
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
 
-_SLICE_SECONDS = 0.02  # how long a slice of training may take between two looks at progress and stop
+_LEAST_BUDGET = 200  # occurrences looked at in a slice
 _LONGEST_SHOWN = 24  # characters of a symbol in a message
 
 
@@ -160,7 +161,7 @@ class Trainer:
             self._publish(answer)
             if answer != kernels.BUDGET_SPENT:
                 break
-            budget = _next_budget(budget, time.perf_counter() - began)
+            budget = next_budget(budget, time.perf_counter() - began, _LEAST_BUDGET)
             done = (self.frontier - start) / max(1, position - start)
             progress(done, f"Training: merge {self.frontier:,} of {position:,}")
 
@@ -320,9 +321,3 @@ def merges_to_make(options: TrainingOptions, vocabulary: BaseVocabulary, n_speci
             f"Give {taken:,} or more.",
         )
     return options.vocab_size - taken
-
-
-def _next_budget(budget: int, seconds: float) -> int:
-    """Return the budget that would have taken one slice's time, growing at most fourfold at once."""
-    fitting = int(budget * _SLICE_SECONDS / max(seconds, 1e-6))
-    return max(200, min(4 * budget, fitting))
