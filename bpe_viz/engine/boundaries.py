@@ -19,8 +19,9 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_boundaries
+from bpe_viz.engine import kernels_boundaries, kernels_pairs
 from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.kernels_pairs import EMPTY
 from bpe_viz.engine.merge_ranks import MergeSource, PairEntries
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
 
@@ -225,9 +226,9 @@ class BoundaryRanks(Generic[_Source]):
 
 
 def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
-    """Return pairs as a hash table for the kernels: see kernels_boundaries.fill_pair_table."""
-    table = np.full(2 * (1 << (2 * len(entries.left)).bit_length()), -1, dtype=np.int64)
-    kernel_set.of(kernels_boundaries).fill_pair_table(*kernel_set.view((table, *entries)))
+    """Return pairs as a hash table for the kernels: see kernels_pairs.fill_pair_table."""
+    table = np.full(1 << (2 * len(entries.left)).bit_length(), EMPTY, dtype=np.int64)
+    kernel_set.of(kernels_pairs).fill_pair_table(*kernel_set.view((table, *entries)))
     return table
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_encoding, kernels_scanning
+from bpe_viz.engine import kernels_encoding, kernels_merging, kernels_scanning
 from bpe_viz.engine.arrays import zeros
 from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.character_classes import character_classes
@@ -28,16 +28,14 @@ from bpe_viz.engine.kernels_batches import ENTRY
 from bpe_viz.engine.kernels_encoding import (
     IDS,
     LONGEST_KEPT,
-    N_BASE,
     N_USED,
-    NO_RANK,
-    NO_TOKEN,
     PACKED_TOKENS,
     WANTED,
     Cache,
-    Merges,
     Scratch,
 )
+from bpe_viz.engine.kernels_merging import LANE, LANES, N_BASE, NO_RANK, NO_TOKEN, Lanes, Merges
+from bpe_viz.engine.kernels_pairs import SYMBOL_BITS
 from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
 from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
@@ -61,6 +59,7 @@ ENTRIES = 1 << 20
 KEPT_BYTES = 1 << 25
 """Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
 
+BATCH = 512
 _WINDOW = 1 << 12
 _SMALL_WINDOW = 1 << 6
 
@@ -341,7 +340,8 @@ class ArrayWorker(_Worker):
         self._merges = kernel_set.view(merges)
         self.cache = empty_cache(entries)
         self._cache = kernel_set.view(self.cache)
-        self._batch = kernel_set.view(empty_batch())
+        self._batch = kernel_set.view(empty_batch(max(1, min(BATCH, 3 * entries // 4))))
+        self._lanes = kernel_set.view(empty_lanes())
         self._room = 0
         self._scratch = self._make_room(1 << 10)
         self._out = np.empty(0, dtype=np.int32)
@@ -379,7 +379,7 @@ class ArrayWorker(_Worker):
         done = 0
         while done < len(data):
             done = self._module.encode_text(
-                rule, self._classes, view, done, len(data), self._merges, self._cache, self._scratch, self._batch, out
+                rule, self._classes, view, done, len(data), self._merges, self._cache, self._lanes, self._scratch, self._batch, out
             )
             found.append(self._out[: self.cache.used[IDS]].copy())
             if done < len(data):
@@ -392,7 +392,7 @@ class ArrayWorker(_Worker):
             return np.empty(0, dtype=np.int32)
         scratch = self._make_room(int((end - start).max()))
         data, start, end, out = self._kernels.view((data, start, end, self._out))
-        n = self._module.encode_spans(data, start, end, self._merges, self._cache, scratch, self._batch, out)
+        n = self._module.encode_spans(data, start, end, self._merges, self._cache, self._lanes, scratch, self._batch, out)
         return self._out[:n].copy()
 
 
@@ -402,12 +402,19 @@ def runs_in_arrays(tokenizer: Tokenizer) -> bool:
     return base.base == "bytes" and base.end_of_word == "none" and type(base) is BaseVocabulary
 
 
+def empty_lanes() -> Lanes:
+    def many(n: int, t=np.int64):
+        return np.zeros(n, dtype=t)
+    return Lanes(symbol=many(LANES*LANE,np.int32),right_of=many(LANES*LANE,np.int32),left_of=many(LANES*LANE,np.int32),order=many(LANES*LANE),
+       length=many(LANES),active=many(LANES),place=many(LANES),key=many(2*LANES),slot=many(2*LANES),found=many(2*LANES),entry=many(LANES))
+
+
 def empty_cache(entries: int) -> Cache:
     """Return a memory of pre-tokens without any in it. entries: a power of two, at least 2."""
     # On a boundary of 64 bytes, so that an entry lies in one cache line.
     room = zeros(entries * ENTRY + 8, np.int64)
     skip = (-room.ctypes.data % 64) // 8
-    kept = min(KEPT_BYTES, 64 * entries)
+    kept = max(min(KEPT_BYTES, 64 * entries), 4 * BATCH * LONGEST_KEPT)
     return Cache(
         entry=room[skip : skip + entries * ENTRY],
         tokens=zeros(max(kept // 4, LONGEST_KEPT), np.int32),
@@ -430,13 +437,12 @@ def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
         pair_of_bases=np.full(1 << 16, NO_RANK, dtype=np.int32),
         makes=source.makes(),
         table=nothing,
-        may_merge=nothing.astype(np.uint8),
         ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
         whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
         content=np.frombuffer(b"".join(contents), dtype=np.uint8).copy(),
         content_start=np.concatenate(([0], np.cumsum([len(content) for content in contents]))).astype(np.int64),
     )
-    module = kernel_set.of(kernels_encoding)
+    module = kernel_set.of(kernels_merging)
     if source.takes_whole:
         module.fill_whole(kernel_set.view(merges), n_symbols)
     if isinstance(source, JoinedRanks) and source.takes_whole and kernel_set.compiled:
@@ -447,9 +453,7 @@ def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
     # Backwards, so that the first of a pair that is listed twice stays.
     slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
     merges.pair_of_bases[slots] = entries.rank[of_bases][::-1]
-    may_merge = np.zeros(1 << (len(entries.left)).bit_length(), dtype=np.uint8)
-    module.fill_may_merge(*kernel_set.view((may_merge, entries.left, entries.right)))
-    return merges._replace(table=pair_table(entries, kernel_set), may_merge=may_merge)
+    return merges._replace(table=pair_table(entries, kernel_set))
 
 
 def _cuts(merges: Merges, n_symbols: int, module: Any) -> PairEntries:

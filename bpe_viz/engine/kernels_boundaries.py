@@ -7,46 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bpe_viz.engine.kernels_pairs import find_pair
+
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
-
-EMPTY = -1
-
-
-def find_pair(table: Array, left: int, right: int) -> int:
-    """Return the rank of a pair, -1 if it is no merge. table: see fill_pair_table."""
-    mask = len(table) // 2 - 1
-    key = left << 32 | right
-    slot = _hash(key) & mask
-    while table[2 * slot] != EMPTY:
-        if table[2 * slot] == key:
-            return table[2 * slot + 1]  # type: ignore[no-any-return]  # an int64
-        slot = (slot + 1) & mask
-    return -1
-
-
-def fill_pair_table(table: Array, left: Array, right: Array, rank: Array) -> None:
-    """Enter the merges into a hash table, in the order given; a pair that comes twice keeps its first rank.
-
-    table: (2 * size,) int64 filled with EMPTY, size a power of two above the number of merges: [key, rank] side by
-           side, so that one memory access brings both
-    left, right: (pairs,) int32; rank: (pairs,) int64
-    """
-    mask = len(table) // 2 - 1
-    for i in range(len(left)):
-        key = left[i] << 32 | right[i]
-        slot = _hash(key) & mask
-        while table[2 * slot] != EMPTY and table[2 * slot] != key:
-            slot = (slot + 1) & mask
-        if table[2 * slot] == EMPTY:
-            table[2 * slot] = key
-            table[2 * slot + 1] = rank[i]
-
-
-def _hash(key: int) -> int:
-    # Ids stay far below 2**31, so the sum stays below 2**63 and is the same in Python and in machine integers.
-    return ((key >> 32) * 0x9E3779B1 + (key & 0xFFFFFFFF) * 0x85EBCA77) >> 7
-
 
 def remove_boundaries(
     symbols: Array,

@@ -15,61 +15,25 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bpe_viz.engine.kernels_batches import ENTRY, SECOND_KEY, Batch, find_entry, scan_batch, take_batch
-from bpe_viz.engine.kernels_boundaries import find_pair, remove_boundaries
-from bpe_viz.engine.kernels_keys import SHORT_BYTES, key_of, mixed, same_bytes
+from bpe_viz.engine.kernels_boundaries import remove_boundaries
+from bpe_viz.engine.kernels_keys import LONG_KEY, SHORT_BYTES, key_of
+from bpe_viz.engine.kernels_merging import LANE, LANES, NO_TOKEN, Lanes, Merges, fill_lane, find_whole, merge_lanes
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
 
-LONGEST_KEPT = 256
+LONGEST_KEPT = LANE
 COUNT_BITS = 16
 IN_COUNT = (1 << COUNT_BITS) - 1
 PACKED_TOKENS = 3
-
-
-N_BASE = 256
-
-PLACE_BITS = 8
-IN_PLACE = (1 << PLACE_BITS) - 1
-
-SCANNED = 1 << PLACE_BITS
-"""Up to so many symbols the lowest rank is found by looking at all of them: quicker than a heap, for their number."""
-
-NO_RANK = 2**31 - 1
-NO_ORDER = 2**62
-NO_TOKEN = -1
+MANY = 1 << COUNT_BITS - 1
+NOWHERE = -1
 
 _31_BITS = (1 << 31) - 1
 
 # Rows of Cache.used.
 ENTRIES, TOKENS_USED, TEXT_USED, LONG_USED, FORGOTTEN, IDS, WANTED = range(7)
 N_USED = 7
-
-
-class Merges(NamedTuple):
-    """What merges, up to one position.
-
-    symbol_of_byte: (256,) int32, base symbols
-    pair_of_bases: (65536,) int32, the rank of each two base symbols, left * 256 + right, or NO_RANK
-    makes: (ranks,) int32, the symbol that each rank makes
-    table: the pairs and their ranks, see kernels_boundaries.fill_pair_table
-    may_merge: (bits / 8,) uint8, a bit for each of as many hashes of pairs, a power of two: where it is not set no such
-           pair is in the table. Most pairs do not merge, and this small array spares the way to the large one.
-    ids: (symbols,) int32, token ids
-    whole: (size,) int32, a hash table of the symbols that are taken whole, NO_TOKEN where empty; size is a power of
-           two, or 0 if none is
-    content: (bytes,) uint8, the bytes of these symbols end to end, none for others; content_start: (symbols + 1,) int64
-    """
-
-    symbol_of_byte: Array
-    pair_of_bases: Array
-    makes: Array
-    table: Array
-    may_merge: Array
-    ids: Array
-    whole: Array
-    content: Array
-    content_start: Array
 
 
 class Cache(NamedTuple):
@@ -105,8 +69,8 @@ class Scratch(NamedTuple):
 
 
 def encode_text(
-    rule: int, classes: Array, data: Array, start: int, end: int, merges: Merges, cache: Cache, scratch: Scratch,
-    batch: Batch, out: Array,
+    rule: int, classes: Array, data: Array, start: int, end: int, merges: Merges, cache: Cache, lanes: Lanes,
+    scratch: Scratch, batch: Batch, out: Array,
 ) -> int:  # fmt: skip
     """Encode the text in data[start:end] by a scanner's pre-tokens.
 
@@ -121,15 +85,16 @@ def encode_text(
         n = scan_batch(rule, classes, batch, data, at, end, end, cache.entry)
         if n == 0:
             return end
-        if _encode_batch(batch, n, data, merges, cache, scratch, out) < n:
+        if _encode_batch(batch, n, data, merges, cache, lanes, scratch, out) < n:
             return batch.start[0]  # type: ignore[no-any-return]  # an int64
         at = batch.end[n - 1]
     return at
 
 
 def encode_spans(
-    data: Array, starts: Array, ends: Array, merges: Merges, cache: Cache, scratch: Scratch, batch: Batch, out: Array
-) -> int:
+    data: Array, starts: Array, ends: Array, merges: Merges, cache: Cache, lanes: Lanes, scratch: Scratch,
+    batch: Batch, out: Array,
+) -> int:  # fmt: skip
     """Encode pre-tokens one after the other. Returns how many ids there are.
 
     starts, ends: (pretokens,) int64, where each lies in data; none is empty, and scratch has room for the longest
@@ -139,12 +104,14 @@ def encode_spans(
     done = 0
     while done < len(starts):
         n = take_batch(batch, data, starts, ends, done, cache.entry)
-        _encode_batch(batch, n, data, merges, cache, scratch, out)
+        _encode_batch(batch, n, data, merges, cache, lanes, scratch, out)
         done += n
     return cache.used[IDS]  # type: ignore[no-any-return]  # an int64
 
 
-def _encode_batch(batch: Batch, n: int, data: Array, merges: Merges, cache: Cache, scratch: Scratch, out: Array) -> int:
+def _encode_batch(
+    batch: Batch, n: int, data: Array, merges: Merges, cache: Cache, lanes: Lanes, scratch: Scratch, out: Array
+) -> int:
     """Write the ids of a batch behind those that are there. Returns n, or 0 if scratch needs more room first."""
     longest = 0
     for i in range(n):
@@ -152,66 +119,86 @@ def _encode_batch(batch: Batch, n: int, data: Array, merges: Merges, cache: Cach
     if longest > len(scratch.symbol):
         cache.used[WANTED] = longest
         return 0
+    _make_room(cache, n)
+    _find_all(batch, n, data, merges, cache, lanes)
     entry = cache.entry
     used = cache.used[IDS]
     for i in range(n):
-        first, second = batch.first_key[i], batch.second_key[i]
-        at = batch.start[i]
-        length = batch.end[i] - at
-        home = batch.home[i]
-        found = find_entry(entry, home, first, second, cache.text, cache.start, COUNT_BITS, data, at, length)
-        if not entry[found + SECOND_KEY]:
-            fresh = _merge(data, at, length, first, second, merges, scratch, out, used)
-            if length <= LONGEST_KEPT:
-                _remember(cache, home, found, data, at, length, first, second, out, used, fresh)
-            used += fresh
+        found = batch.seen[i]
+        if found < 0:
+            used += _merge_long(data, batch.start[i], batch.end[i] - batch.start[i], merges, scratch, out, used)
             continue
-        known, count = entry[found + 2], entry[found + 3] & IN_COUNT
-        if count <= PACKED_TOKENS and length <= SHORT_BYTES:
+        known, state = entry[found + 2], entry[found + 3]
+        count = state & IN_COUNT
+        if count <= PACKED_TOKENS:
             # All three are written, and what is too much is overwritten by what follows: no branch.
             out[used] = known & _31_BITS
             out[used + 1] = known >> 31
-            out[used + 2] = entry[found + 3] >> COUNT_BITS
-        else:
-            for j in range(count):
-                out[used + j] = cache.tokens[known + j]
+            out[used + 2] = state >> COUNT_BITS
+            used += count
+            continue
+        count -= MANY
+        for j in range(count):
+            out[used + j] = cache.tokens[known + j]
         used += count
     cache.used[IDS] = used
     return n
 
 
-def _remember(
-    cache: Cache, home: int, empty: int, data: Array, at: int, n: int, first: int, second: int, out: Array, out_at: int,
-    count: int,
-) -> None:  # fmt: skip
-    """Put a pre-token and its tokens, out[out_at:out_at + count], into an empty entry."""
-    entry, used = cache.entry, cache.used
-    place = empty
+def _make_room(cache: Cache, n: int) -> None:
+    """Forget all if n more pre-tokens might not find room."""
+    used = cache.used
     is_full = (
-        4 * ENTRY * (used[ENTRIES] + 1) > 3 * len(entry)
-        or used[TOKENS_USED] + count > len(cache.tokens)
-        or used[TEXT_USED] + n > len(cache.text)
-        or used[LONG_USED] >= len(cache.start)
+        4 * ENTRY * (used[ENTRIES] + n) > 3 * len(cache.entry)
+        or used[TOKENS_USED] + n * LONGEST_KEPT > len(cache.tokens)
+        or used[TEXT_USED] + n * LONGEST_KEPT > len(cache.text)
+        or used[LONG_USED] + n > len(cache.start)
     )
     if is_full:
-        for i in range(len(entry)):
-            entry[i] = 0
+        for i in range(len(cache.entry)):
+            cache.entry[i] = 0
         used[ENTRIES] = used[TOKENS_USED] = used[TEXT_USED] = used[LONG_USED] = 0
         used[FORGOTTEN] += 1
-        place = home
+
+
+def _find_all(batch: Batch, n: int, data: Array, merges: Merges, cache: Cache, lanes: Lanes) -> None:
+    """Write where the entry of each pre-token is to batch.seen, NOWHERE for one too long; what is new is merged."""
+    entry = cache.entry
+    waiting = 0
+    for i in range(n):
+        first, second, at = batch.first_key[i], batch.second_key[i], batch.start[i]
+        length = batch.end[i] - at
+        found = find_entry(entry, batch.home[i], first, second, cache.text, cache.start, COUNT_BITS, data, at, length)
+        batch.seen[i] = found
+        if entry[found + SECOND_KEY]:
+            continue
+        if length > LONGEST_KEPT:
+            batch.seen[i] = NOWHERE
+            continue
+        _enter(cache, found, first, second, data, at, length)
+        if len(merges.whole) > 0:
+            symbol = find_whole(merges, data, at, length, first, second)
+            if symbol != NO_TOKEN:
+                entry[found + 2] = merges.ids[symbol]
+                entry[found + 3] |= 1
+                continue
+        fill_lane(lanes, waiting, data, at, length, merges)
+        lanes.entry[waiting] = found
+        waiting += 1
+        if waiting == LANES:
+            _merge_waiting(waiting, merges, cache, lanes)
+            waiting = 0
+    if waiting:
+        _merge_waiting(waiting, merges, cache, lanes)
+
+
+def _enter(cache: Cache, empty: int, first: int, second: int, data: Array, at: int, n: int) -> None:
+    """Put a pre-token into an empty entry, its tokens not yet known."""
+    entry, used = cache.entry, cache.used
     used[ENTRIES] += 1
-    entry[place], entry[place + 1] = first, second
-    if count <= PACKED_TOKENS and n <= SHORT_BYTES:
-        entry[place + 2] = out[out_at] | (out[out_at + 1] if count > 1 else 0) << 31
-        entry[place + 3] = count | (out[out_at + 2] if count > 2 else 0) << COUNT_BITS
-        return
-    entry[place + 2] = used[TOKENS_USED]
-    entry[place + 3] = count
-    for i in range(count):
-        cache.tokens[used[TOKENS_USED] + i] = out[out_at + i]
-    used[TOKENS_USED] += count
+    entry[empty], entry[empty + 1] = first, second
     if n > SHORT_BYTES:
-        entry[place + 3] |= used[LONG_USED] << COUNT_BITS
+        entry[empty + 3] = used[LONG_USED] << COUNT_BITS
         cache.start[used[LONG_USED]] = used[TEXT_USED]
         used[LONG_USED] += 1
         for i in range(n):
@@ -219,22 +206,36 @@ def _remember(
         used[TEXT_USED] += n
 
 
-def _merge(
-    text: Array, at: int, n: int, first: int, second: int, merges: Merges, scratch: Scratch, out: Array, out_at: int
-) -> int:
-    """Write the ids of a pre-token that is not remembered; returns how many."""
+def _merge_waiting(n: int, merges: Merges, cache: Cache, lanes: Lanes) -> None:
+    """Merge what is in the first n lanes, and put the tokens into its entries."""
+    merge_lanes(n, merges, lanes)
+    entry, used = cache.entry, cache.used
+    for lane in range(n):
+        place, count, at = lanes.entry[lane], lanes.length[lane], lane * LANE
+        is_long = entry[place + SECOND_KEY] >> 56 == LONG_KEY
+        if count <= PACKED_TOKENS and not is_long:
+            second = merges.ids[lanes.symbol[at + 1]] if count > 1 else 0
+            third = merges.ids[lanes.symbol[at + 2]] if count > 2 else 0
+            entry[place + 2] = merges.ids[lanes.symbol[at]] | second << 31
+            entry[place + 3] = count | third << COUNT_BITS
+            continue
+        entry[place + 2] = used[TOKENS_USED]
+        entry[place + 3] |= count + MANY
+        for i in range(count):
+            cache.tokens[used[TOKENS_USED] + i] = merges.ids[lanes.symbol[at + i]]
+        used[TOKENS_USED] += count
+
+
+def _merge_long(data: Array, at: int, n: int, merges: Merges, scratch: Scratch, out: Array, out_at: int) -> int:
+    """Write the ids of a pre-token that is too long to be remembered; returns how many."""
     if len(merges.whole) > 0:
-        symbol = _find_whole(merges, text, at, n, first, second)
+        first, second = key_of(data, at, n)
+        symbol = find_whole(merges, data, at, n, first, second)
         if symbol != NO_TOKEN:
             out[out_at] = merges.ids[symbol]
             return 1
     for i in range(n):
-        scratch.symbol[i] = merges.symbol_of_byte[text[at + i]]
-    if n <= SCANNED:
-        count = _merge_by_scanning(n, merges, scratch)
-        for i in range(count):
-            out[out_at + i] = merges.ids[scratch.symbol[i]]
-        return count
+        scratch.symbol[i] = merges.symbol_of_byte[data[at + i]]
     symbols, right_of = scratch.symbol[:n], scratch.right_of[:n]
     rank, left_of, heap = scratch.rank[:n], scratch.left_of[:n], scratch.heap[: 3 * n]
     turns, made = scratch.nothing, scratch.nothing
@@ -246,116 +247,3 @@ def _merge(
         count += 1
         i = right_of[i]
     return count
-
-
-def _merge_by_scanning(n: int, merges: Merges, scratch: Scratch) -> int:
-    """Merge the first n of scratch.symbol, the lowest rank first, again and again; returns how many are left.
-
-    Rank and place stand in one number, so that the lowest of all, leftmost first, is found without a branch.
-    Plain reference: boundaries.split_symbols.
-    """
-    symbol, order, right_of, left_of = scratch.symbol, scratch.rank, scratch.right_of, scratch.left_of
-    for i in range(n):
-        right_of[i] = i + 1
-        left_of[i] = i - 1
-        order[i] = NO_ORDER
-        if i + 1 < n:
-            rank = merges.pair_of_bases[symbol[i] << 8 | symbol[i + 1]]
-            if rank != NO_RANK:
-                order[i] = rank << PLACE_BITS | i
-    while True:
-        lowest = NO_ORDER
-        for i in range(n):
-            lowest = min(lowest, order[i])
-        if lowest == NO_ORDER:
-            break
-        at = lowest & IN_PLACE
-        gone = right_of[at]
-        after, before = right_of[gone], left_of[at]
-        symbol[at] = merges.makes[lowest >> PLACE_BITS]
-        right_of[at] = after
-        order[at] = order[gone] = NO_ORDER
-        if after < n:
-            left_of[after] = at
-            order[at] = _order_of(merges, symbol[at], symbol[after], at)
-        if before >= 0:
-            order[before] = _order_of(merges, symbol[before], symbol[at], before)
-    count = 0
-    at = 0
-    while at < n:
-        symbol[count] = symbol[at]
-        count += 1
-        at = right_of[at]
-    return count
-
-
-def _order_of(merges: Merges, left: int, right: int, place: int) -> int:
-    bit = _bit_of(merges.may_merge, left, right)
-    if not merges.may_merge[bit >> 3] >> (bit & 7) & 1:
-        return NO_ORDER
-    rank = find_pair(merges.table, left, right)
-    return NO_ORDER if rank < 0 else rank << PLACE_BITS | place
-
-
-def _bit_of(may_merge: Array, left: int, right: int) -> int:
-    return (left * 0x9E3779B1 + right * 0x85EBCA77) >> 9 & (len(may_merge) * 8 - 1)
-
-
-def fill_may_merge(may_merge: Array, left: Array, right: Array) -> None:
-    """Set the bits of pairs: see Merges. left, right: (pairs,) int32."""
-    for i in range(len(left)):
-        bit = _bit_of(may_merge, left[i], right[i])
-        may_merge[bit >> 3] |= 1 << (bit & 7)
-
-
-def _find_whole(merges: Merges, text: Array, at: int, n: int, first: int, second: int) -> int:
-    mask = len(merges.whole) - 1
-    slot = mixed(first, second) & mask
-    while merges.whole[slot] != NO_TOKEN:
-        symbol = merges.whole[slot]
-        begins = merges.content_start[symbol]
-        if merges.content_start[symbol + 1] - begins == n and same_bytes(merges.content, begins, text, at, n):
-            return symbol  # type: ignore[no-any-return]  # an int32
-        slot = (slot + 1) & mask
-    return NO_TOKEN
-
-
-def fill_whole(merges: Merges, n_symbols: int) -> None:
-    """Enter those of n_symbols symbols that have bytes into merges.whole, which holds NO_TOKEN only."""
-    mask = len(merges.whole) - 1
-    for symbol in range(n_symbols):
-        at = merges.content_start[symbol]
-        if merges.content_start[symbol + 1] == at:
-            continue
-        first, second = key_of(merges.content, at, merges.content_start[symbol + 1] - at)
-        slot = mixed(first, second) & mask
-        while merges.whole[slot] != NO_TOKEN:
-            slot = (slot + 1) & mask
-        merges.whole[slot] = symbol
-
-
-def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: Array) -> int:
-    """Find every way to cut each symbol into two symbols that come before it; what is made has rank symbol - N_BASE.
-
-    merges: with content, and with whole, into which the n_symbols are entered
-    left, right: (at least as many as there are ways,) int32; rank: (as many,) int64
-    Plain reference: JoinedRanks.entries.
-    """
-    content, begins = merges.content, merges.content_start
-    found = 0
-    for made in range(N_BASE, n_symbols):
-        start, end = begins[made], begins[made + 1]
-        for cut in range(start + 1, end):
-            first, second = key_of(content, start, cut - start)
-            a = _find_whole(merges, content, start, cut - start, first, second)
-            if a == NO_TOKEN:
-                continue
-            first, second = key_of(content, cut, end - cut)
-            b = _find_whole(merges, content, cut, end - cut, first, second)
-            if b == NO_TOKEN:
-                continue
-            left[found] = a
-            right[found] = b
-            rank[found] = made - N_BASE
-            found += 1
-    return found

@@ -74,9 +74,9 @@ def rule_for(options: CountingOptions) -> int | None:
     return rule | BY_LINE if options.documents == "line" else rule
 
 
-def empty_batch() -> Batch:
+def empty_batch(size: int = _BATCH) -> Batch:
     """Return room for a batch of pre-tokens."""
-    return Batch(*(np.zeros(_BATCH, dtype=np.int64) for _ in Batch._fields))
+    return Batch(*(np.zeros(size, dtype=np.int64) for _ in Batch._fields))
 
 
 class Piece(NamedTuple):

@@ -1,0 +1,239 @@
+"""The hot loops of merging new pre-tokens: several at a time, side by side.
+
+Each merge asks a large table about the two pairs that it makes, and waits for memory. Of one pre-token these waits
+follow each other; those of several pass together. So pre-tokens are merged in *lanes*, in step: each lane makes one
+merge, all lanes ask, and then all read what came.
+
+Plain Python over flat arrays, like kernels.py, and run in the same two ways.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpe_viz.engine.kernels_keys import key_of, mixed, same_bytes
+from bpe_viz.engine.kernels_pairs import pair_key, rank_from, slot_of
+
+# A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
+Array = Any
+
+N_BASE = 256
+
+LANES = 16
+PLACE_BITS = 8
+LANE = 1 << PLACE_BITS
+"""Up to so many symbols fit into a lane: there the lowest rank is found by looking at all, quicker than by a heap."""
+
+_IN_PLACE = LANE - 1
+
+NO_RANK = 2**31 - 1
+NO_TOKEN = -1
+_NO_ORDER = 2**62
+_NO_PAIR = -2
+
+
+class Merges(NamedTuple):
+    """What merges, up to one position.
+
+    symbol_of_byte: (256,) int32, base symbols
+    pair_of_bases: (65536,) int32, the rank of each two base symbols, left * 256 + right, or NO_RANK
+    makes: (ranks,) int32, the symbol that each rank makes
+    table: (size,) int64, the pairs and their ranks, see kernels_pairs.fill_pair_table
+    ids: (symbols,) int32, token ids
+    whole: (size,) int32, a hash table of the symbols that are taken whole, NO_TOKEN where empty; size is a power of
+           two, or 0 if none is
+    content: (bytes,) uint8, the bytes of these symbols end to end, none for others; content_start: (symbols + 1,) int64
+    """
+
+    symbol_of_byte: Array
+    pair_of_bases: Array
+    makes: Array
+    table: Array
+    ids: Array
+    whole: Array
+    content: Array
+    content_start: Array
+
+
+class Lanes(NamedTuple):
+    """Pre-tokens that are merged side by side; lane i has its symbols from i * LANE on.
+
+    symbol, right_of, left_of: (LANES * LANE,) int32; order: as long, int64, the rank of the pair that begins at each
+    place and the place, or _NO_ORDER
+    length: (LANES,) int64, how many symbols are in each lane, and after merging, how many tokens
+    active: (LANES,) int64, the lanes that still merge; place: as long, where each has just merged
+    key, slot: (2 * LANES,) int64, the pairs that each asks for, and where in the table; found: what came
+    """
+
+    symbol: Array
+    right_of: Array
+    left_of: Array
+    order: Array
+    length: Array
+    active: Array
+    place: Array
+    key: Array
+    slot: Array
+    found: Array
+    entry: Array
+
+
+def fill_lane(lanes: Lanes, lane: int, data: Array, at: int, n: int, merges: Merges) -> None:
+    """Put n bytes, at most LANE, into a lane."""
+    base = lane * LANE
+    lanes.length[lane] = n
+    left = merges.symbol_of_byte[data[at]]
+    lanes.symbol[base] = left
+    for i in range(1, n):
+        right = merges.symbol_of_byte[data[at + i]]
+        lanes.symbol[base + i] = right
+        lanes.right_of[base + i - 1] = i
+        lanes.left_of[base + i] = i - 1
+        rank = merges.pair_of_bases[left << 8 | right]
+        lanes.order[base + i - 1] = rank << PLACE_BITS | i - 1
+        left = right
+    lanes.left_of[base] = -1
+    lanes.right_of[base + n - 1] = n
+    lanes.order[base + n - 1] = _NO_ORDER
+
+
+def merge_lanes(n_lanes: int, merges: Merges, lanes: Lanes) -> None:
+    """Merge what is in the first lanes, in each the lowest rank first, leftmost first, again and again.
+
+    Rank and place stand in one number, so that the lowest of all is found without a branch. Afterwards the tokens of
+    each lane stand at its beginning.
+    Plain reference: boundaries.split_symbols.
+    """
+    table = merges.table
+    mask = len(table) - 1
+    for lane in range(n_lanes):
+        lanes.active[lane] = lane
+    n_active = n_lanes
+    while n_active > 0:
+        still = 0
+        for i in range(n_active):
+            lane = lanes.active[i]
+            at = _merge_lowest(lane, merges, lanes)
+            if at < 0:
+                continue
+            lanes.active[still] = lane
+            lanes.place[still] = at
+            _ask(lane, at, 2 * still, lanes, mask)
+            still += 1
+        n_active = still
+        for i in range(2 * n_active):
+            lanes.found[i] = table[lanes.slot[i]]
+        for i in range(n_active):
+            base, at = lanes.active[i] * LANE, lanes.place[i]
+            before = lanes.left_of[base + at]
+            if before >= 0:
+                lanes.order[base + before] = _order(table, lanes, 2 * i, before)
+            lanes.order[base + at] = _order(table, lanes, 2 * i + 1, at)
+    for lane in range(n_lanes):
+        _gather(lane, lanes)
+
+
+def _merge_lowest(lane: int, merges: Merges, lanes: Lanes) -> int:
+    """Merge the pair of the lowest rank in a lane; returns its place, -1 if none merges."""
+    base = lane * LANE
+    n = lanes.length[lane]
+    order, right_of = lanes.order, lanes.right_of
+    lowest = _NO_ORDER
+    for i in range(base, base + n):
+        lowest = min(lowest, order[i])
+    if lowest >= NO_RANK << PLACE_BITS:
+        return -1
+    at = lowest & _IN_PLACE
+    gone = right_of[base + at]
+    after = right_of[base + gone]
+    lanes.symbol[base + at] = merges.makes[lowest >> PLACE_BITS]
+    right_of[base + at] = after
+    order[base + gone] = _NO_ORDER
+    if after < n:
+        lanes.left_of[base + after] = at
+    return at  # type: ignore[no-any-return]  # an int64
+
+
+def _ask(lane: int, at: int, i: int, lanes: Lanes, mask: int) -> None:
+    base = lane * LANE
+    symbol = lanes.symbol
+    made = symbol[base + at]
+    before, after = lanes.left_of[base + at], lanes.right_of[base + at]
+    lanes.key[i] = lanes.key[i + 1] = _NO_PAIR
+    lanes.slot[i] = lanes.slot[i + 1] = 0
+    if before >= 0:
+        lanes.key[i] = pair_key(symbol[base + before], made)
+        lanes.slot[i] = slot_of(symbol[base + before], made, mask)
+    if after < lanes.length[lane]:
+        lanes.key[i + 1] = pair_key(made, symbol[base + after])
+        lanes.slot[i + 1] = slot_of(made, symbol[base + after], mask)
+
+
+def _order(table: Array, lanes: Lanes, i: int, place: int) -> int:
+    rank = rank_from(table, lanes.slot[i], lanes.found[i], lanes.key[i]) if lanes.key[i] != _NO_PAIR else -1
+    return _NO_ORDER if rank < 0 else rank << PLACE_BITS | place
+
+
+def _gather(lane: int, lanes: Lanes) -> None:
+    base = lane * LANE
+    n = lanes.length[lane]
+    count = 0
+    at = 0
+    while at < n:
+        lanes.symbol[base + count] = lanes.symbol[base + at]
+        count += 1
+        at = lanes.right_of[base + at]
+    lanes.length[lane] = count
+
+
+def find_whole(merges: Merges, text: Array, at: int, n: int, first: int, second: int) -> int:
+    mask = len(merges.whole) - 1
+    slot = mixed(first, second) & mask
+    while merges.whole[slot] != NO_TOKEN:
+        symbol = merges.whole[slot]
+        begins = merges.content_start[symbol]
+        if merges.content_start[symbol + 1] - begins == n and same_bytes(merges.content, begins, text, at, n):
+            return symbol  # type: ignore[no-any-return]  # an int32
+        slot = (slot + 1) & mask
+    return NO_TOKEN
+
+
+def fill_whole(merges: Merges, n_symbols: int) -> None:
+    """Enter those of n_symbols symbols that have bytes into merges.whole, which holds NO_TOKEN only."""
+    mask = len(merges.whole) - 1
+    for symbol in range(n_symbols):
+        at = merges.content_start[symbol]
+        if merges.content_start[symbol + 1] == at:
+            continue
+        first, second = key_of(merges.content, at, merges.content_start[symbol + 1] - at)
+        slot = mixed(first, second) & mask
+        while merges.whole[slot] != NO_TOKEN:
+            slot = (slot + 1) & mask
+        merges.whole[slot] = symbol
+
+
+def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: Array) -> int:
+    """Find every way to cut each symbol into two symbols that come before it; what is made has rank symbol - N_BASE.
+
+    merges: with content, and with whole, into which the n_symbols are entered
+    left, right: (at least as many as there are ways,) int32; rank: (as many,) int64
+    Plain reference: JoinedRanks.entries.
+    """
+    content, begins = merges.content, merges.content_start
+    found = 0
+    for made in range(N_BASE, n_symbols):
+        start, end = begins[made], begins[made + 1]
+        for cut in range(start + 1, end):
+            first, second = key_of(content, start, cut - start)
+            a = find_whole(merges, content, start, cut - start, first, second)
+            if a == NO_TOKEN:
+                continue
+            first, second = key_of(content, cut, end - cut)
+            b = find_whole(merges, content, cut, end - cut, first, second)
+            if b == NO_TOKEN:
+                continue
+            left[found] = a
+            right[found] = b
+            rank[found] = made - N_BASE
+            found += 1
+    return found
