@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_boundaries, kernels_pairs
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.kernels_pairs import EMPTY
+from bpe_viz.engine.kernels_pairs import BUCKET, EMPTY
 from bpe_viz.engine.merge_ranks import MergeSource, PairEntries
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
 
@@ -227,7 +227,7 @@ class BoundaryRanks(Generic[_Source]):
 
 def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
     """Return pairs as a hash table for the kernels: see kernels_pairs.fill_pair_table."""
-    table = np.full(1 << (2 * len(entries.left)).bit_length(), EMPTY, dtype=np.int64)
+    table = np.full(max(BUCKET, 1 << (2 * len(entries.left)).bit_length()), EMPTY, dtype=np.int64)
     kernel_set.of(kernels_pairs).fill_pair_table(*kernel_set.view((table, *entries)))
     return table
 

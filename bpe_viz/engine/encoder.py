@@ -34,7 +34,7 @@ from bpe_viz.engine.kernels_encoding import (
     Cache,
     Scratch,
 )
-from bpe_viz.engine.kernels_merging import LANE, LANES, N_BASE, NO_RANK, NO_TOKEN, Lanes, Merges
+from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES, N_BASE, NO_RANK, NO_TOKEN, Lanes, Merges
 from bpe_viz.engine.kernels_pairs import SYMBOL_BITS
 from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
 from bpe_viz.engine.pipeline import PlainPipeline
@@ -405,8 +405,9 @@ def runs_in_arrays(tokenizer: Tokenizer) -> bool:
 def empty_lanes() -> Lanes:
     def many(n: int, t=np.int64):
         return np.zeros(n, dtype=t)
-    return Lanes(symbol=many(LANES*LANE,np.int32),right_of=many(LANES*LANE,np.int32),left_of=many(LANES*LANE,np.int32),order=many(LANES*LANE),
-       length=many(LANES),active=many(LANES),place=many(LANES),key=many(2*LANES),slot=many(2*LANES),found=many(2*LANES),entry=many(LANES))
+    def cells():
+        return np.zeros(LANES * CELLS, dtype=np.int32)
+    return Lanes(cells(),cells(),cells(),cells(),many(LANES),many(LANES),many(LANES),many(2*LANES),many(2*LANES),many(2*LANES),many(LANES))
 
 
 def empty_cache(entries: int) -> Cache:

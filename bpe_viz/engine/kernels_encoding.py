@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from bpe_viz.engine.kernels_batches import ENTRY, SECOND_KEY, Batch, find_entry, scan_batch, take_batch
 from bpe_viz.engine.kernels_boundaries import remove_boundaries
 from bpe_viz.engine.kernels_keys import LONG_KEY, SHORT_BYTES, key_of
-from bpe_viz.engine.kernels_merging import LANE, LANES, NO_TOKEN, Lanes, Merges, fill_lane, find_whole, merge_lanes
+from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES, NO_TOKEN, Lanes, Merges, fill_lane, find_whole, merge_lanes
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
@@ -211,7 +211,7 @@ def _merge_waiting(n: int, merges: Merges, cache: Cache, lanes: Lanes) -> None:
     merge_lanes(n, merges, lanes)
     entry, used = cache.entry, cache.used
     for lane in range(n):
-        place, count, at = lanes.entry[lane], lanes.length[lane], lane * LANE
+        place, count, at = lanes.entry[lane], lanes.length[lane], lane * CELLS
         is_long = entry[place + SECOND_KEY] >> 56 == LONG_KEY
         if count <= PACKED_TOKENS and not is_long:
             second = merges.ids[lanes.symbol[at + 1]] if count > 1 else 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bpe_viz.engine.kernels_keys import key_of, mixed, same_bytes
-from bpe_viz.engine.kernels_pairs import pair_key, rank_from, slot_of
+from bpe_viz.engine.kernels_pairs import NO_RANK, bucket_of, pair_key, rank_in
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
@@ -20,16 +20,17 @@ Array = Any
 N_BASE = 256
 
 LANES = 16
-PLACE_BITS = 8
-LANE = 1 << PLACE_BITS
+LANE = 256
 """Up to so many symbols fit into a lane: there the lowest rank is found by looking at all, quicker than by a heap."""
 
-_IN_PLACE = LANE - 1
+CELLS = LANE + 2  # a border on each side
 
-NO_RANK = 2**31 - 1
+PLACE_BITS = 9
+_IN_PLACE = (1 << PLACE_BITS) - 1
+NO_ORDER = NO_RANK << PLACE_BITS
+
 NO_TOKEN = -1
-_NO_ORDER = 2**62
-_NO_PAIR = -2
+BORDER = NO_RANK - 1
 
 
 class Merges(NamedTuple):
@@ -56,13 +57,15 @@ class Merges(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Pre-tokens that are merged side by side; lane i has its symbols from i * LANE on.
+    """Pre-tokens that are merged side by side.
 
-    symbol, right_of, left_of: (LANES * LANE,) int32; order: as long, int64, the rank of the pair that begins at each
-    place and the place, or _NO_ORDER
+    symbol, right_of, left_of: (LANES, CELLS) int32, from cell 1 on, with a BORDER on both sides
+    order: as large, int32, the rank of the pair that begins in each cell and its place, or NO_ORDER; so it is behind
+           the last symbol, up to a whole CHUNK
     length: (LANES,) int64, how many symbols are in each lane, and after merging, how many tokens
     active: (LANES,) int64, the lanes that still merge; place: as long, where each has just merged
-    key, slot: (2 * LANES,) int64, the pairs that each asks for, and where in the table; found: what came
+    key, bucket: (2 * LANES,) int64, the pairs that each asks for, and where in the table; seen: what came
+    entry: (LANES,) int64, for the caller
     """
 
     symbol: Array
@@ -73,28 +76,27 @@ class Lanes(NamedTuple):
     active: Array
     place: Array
     key: Array
-    slot: Array
-    found: Array
+    bucket: Array
+    seen: Array
     entry: Array
 
 
 def fill_lane(lanes: Lanes, lane: int, data: Array, at: int, n: int, merges: Merges) -> None:
     """Put n bytes, at most LANE, into a lane."""
-    base = lane * LANE
+    base = lane * CELLS
     lanes.length[lane] = n
     left = merges.symbol_of_byte[data[at]]
-    lanes.symbol[base] = left
+    lanes.symbol[base] = lanes.symbol[base + n + 1] = BORDER
+    lanes.symbol[base + 1] = left
     for i in range(1, n):
         right = merges.symbol_of_byte[data[at + i]]
-        lanes.symbol[base + i] = right
-        lanes.right_of[base + i - 1] = i
-        lanes.left_of[base + i] = i - 1
-        rank = merges.pair_of_bases[left << 8 | right]
-        lanes.order[base + i - 1] = rank << PLACE_BITS | i - 1
+        lanes.symbol[base + i + 1] = right
+        lanes.order[base + i] = merges.pair_of_bases[left << 8 | right] << PLACE_BITS | i
         left = right
-    lanes.left_of[base] = -1
-    lanes.right_of[base + n - 1] = n
-    lanes.order[base + n - 1] = _NO_ORDER
+    lanes.order[base + n] = NO_ORDER
+    for i in range(1, n + 1):
+        lanes.right_of[base + i] = i + 1
+        lanes.left_of[base + i] = i - 1
 
 
 def merge_lanes(n_lanes: int, merges: Merges, lanes: Lanes) -> None:
@@ -105,81 +107,68 @@ def merge_lanes(n_lanes: int, merges: Merges, lanes: Lanes) -> None:
     Plain reference: boundaries.split_symbols.
     """
     table = merges.table
-    mask = len(table) - 1
     for lane in range(n_lanes):
         lanes.active[lane] = lane
     n_active = n_lanes
     while n_active > 0:
         still = 0
         for i in range(n_active):
-            lane = lanes.active[i]
-            at = _merge_lowest(lane, merges, lanes)
-            if at < 0:
+            base = lanes.active[i] * CELLS
+            n = lanes.length[lanes.active[i]]
+            at = _merge_lowest(base, n, merges, lanes)
+            if at == 0:
                 continue
-            lanes.active[still] = lane
+            lanes.active[still] = lanes.active[i]
             lanes.place[still] = at
-            _ask(lane, at, 2 * still, lanes, mask)
+            _ask(base, at, 2 * still, lanes, len(table))
             still += 1
         n_active = still
         for i in range(2 * n_active):
-            lanes.found[i] = table[lanes.slot[i]]
+            lanes.seen[i] = table[lanes.bucket[i]]
         for i in range(n_active):
-            base, at = lanes.active[i] * LANE, lanes.place[i]
+            base, at = lanes.active[i] * CELLS, lanes.place[i]
             before = lanes.left_of[base + at]
-            if before >= 0:
-                lanes.order[base + before] = _order(table, lanes, 2 * i, before)
-            lanes.order[base + at] = _order(table, lanes, 2 * i + 1, at)
+            lanes.order[base + before] = rank_in(table, lanes.bucket[2 * i], lanes.key[2 * i]) << PLACE_BITS | before
+            lanes.order[base + at] = rank_in(table, lanes.bucket[2 * i + 1], lanes.key[2 * i + 1]) << PLACE_BITS | at
     for lane in range(n_lanes):
         _gather(lane, lanes)
 
 
-def _merge_lowest(lane: int, merges: Merges, lanes: Lanes) -> int:
-    """Merge the pair of the lowest rank in a lane; returns its place, -1 if none merges."""
-    base = lane * LANE
-    n = lanes.length[lane]
-    order, right_of = lanes.order, lanes.right_of
-    lowest = _NO_ORDER
-    for i in range(base, base + n):
+def _merge_lowest(base: int, n: int, merges: Merges, lanes: Lanes) -> int:
+    """Merge the pair of the lowest rank of n cells; returns its cell, 0 if none merges."""
+    right_of = lanes.right_of
+    order = lanes.order[base + 1 : base + 1 + n]
+    lowest = order[0]
+    for i in range(n):
         lowest = min(lowest, order[i])
-    if lowest >= NO_RANK << PLACE_BITS:
-        return -1
+    if lowest >= NO_ORDER:
+        return 0
     at = lowest & _IN_PLACE
     gone = right_of[base + at]
     after = right_of[base + gone]
     lanes.symbol[base + at] = merges.makes[lowest >> PLACE_BITS]
     right_of[base + at] = after
-    order[base + gone] = _NO_ORDER
-    if after < n:
-        lanes.left_of[base + after] = at
-    return at  # type: ignore[no-any-return]  # an int64
+    lanes.left_of[base + after] = at
+    lanes.order[base + gone] = NO_ORDER
+    return at  # type: ignore[no-any-return]  # an int32
 
 
-def _ask(lane: int, at: int, i: int, lanes: Lanes, mask: int) -> None:
-    base = lane * LANE
+def _ask(base: int, at: int, i: int, lanes: Lanes, size: int) -> None:
     symbol = lanes.symbol
     made = symbol[base + at]
-    before, after = lanes.left_of[base + at], lanes.right_of[base + at]
-    lanes.key[i] = lanes.key[i + 1] = _NO_PAIR
-    lanes.slot[i] = lanes.slot[i + 1] = 0
-    if before >= 0:
-        lanes.key[i] = pair_key(symbol[base + before], made)
-        lanes.slot[i] = slot_of(symbol[base + before], made, mask)
-    if after < lanes.length[lane]:
-        lanes.key[i + 1] = pair_key(made, symbol[base + after])
-        lanes.slot[i + 1] = slot_of(made, symbol[base + after], mask)
-
-
-def _order(table: Array, lanes: Lanes, i: int, place: int) -> int:
-    rank = rank_from(table, lanes.slot[i], lanes.found[i], lanes.key[i]) if lanes.key[i] != _NO_PAIR else -1
-    return _NO_ORDER if rank < 0 else rank << PLACE_BITS | place
+    before, after = symbol[base + lanes.left_of[base + at]], symbol[base + lanes.right_of[base + at]]
+    lanes.key[i] = pair_key(before, made)
+    lanes.bucket[i] = bucket_of(before, made, size)
+    lanes.key[i + 1] = pair_key(made, after)
+    lanes.bucket[i + 1] = bucket_of(made, after, size)
 
 
 def _gather(lane: int, lanes: Lanes) -> None:
-    base = lane * LANE
+    base = lane * CELLS
     n = lanes.length[lane]
     count = 0
-    at = 0
-    while at < n:
+    at = 1
+    while at <= n:
         lanes.symbol[base + count] = lanes.symbol[base + at]
         count += 1
         at = lanes.right_of[base + at]

@@ -15,6 +15,8 @@ SYMBOL_BITS = 21
 processor's caches; there may be no more symbols than this."""
 
 EMPTY = -1
+BUCKET = 4
+NO_RANK = 1 << SYMBOL_BITS
 _IN_RANK = (1 << SYMBOL_BITS) - 1
 
 
@@ -23,26 +25,26 @@ def pair_key(left: int, right: int) -> int:
     return left << SYMBOL_BITS | right
 
 
-def slot_of(left: int, right: int, mask: int) -> int:
-    """Return where in the table a pair is looked for first; mask: the size of the table less one."""
-    return (left * 0x9E3779B1 + right * 0x85EBCA77) >> 7 & mask
+def bucket_of(left: int, right: int, size: int) -> int:
+    """Return where the bucket begins in which a pair is looked for first; size: of the table."""
+    return (left * 0x9E3779B1 + right * 0x85EBCA77) >> 7 & (size - BUCKET)
 
 
-def rank_from(table: Array, slot: int, found: int, key: int) -> int:
-    """Return the rank of a pair, -1 if it is no merge. slot, found: where it is looked for first, and what is there."""
-    mask = len(table) - 1
-    while found != EMPTY:
-        if found >> SYMBOL_BITS == key:
-            return found & _IN_RANK
-        slot = (slot + 1) & mask
-        found = table[slot]
-    return -1
+def rank_in(table: Array, bucket: int, key: int) -> int:
+    """Return the rank of a pair, NO_RANK if it is no merge. bucket: where it is looked for first."""
+    rank = NO_RANK
+    while True:
+        for i in range(BUCKET):
+            entry = table[bucket + i]
+            rank = entry & _IN_RANK if entry >> SYMBOL_BITS == key else rank
+        if rank != NO_RANK or table[bucket + BUCKET - 1] == EMPTY:
+            return rank
+        bucket = (bucket + BUCKET) & (len(table) - 1)
 
 
 def find_pair(table: Array, left: int, right: int) -> int:
-    """Return the rank of a pair, -1 if it is no merge. table: see fill_pair_table."""
-    slot = slot_of(left, right, len(table) - 1)
-    return rank_from(table, slot, table[slot], pair_key(left, right))
+    """Return the rank of a pair, NO_RANK if it is no merge. table: see fill_pair_table."""
+    return rank_in(table, bucket_of(left, right, len(table)), pair_key(left, right))
 
 
 def fill_pair_table(table: Array, left: Array, right: Array, rank: Array) -> None:
@@ -54,7 +56,7 @@ def fill_pair_table(table: Array, left: Array, right: Array, rank: Array) -> Non
     mask = len(table) - 1
     for i in range(len(left)):
         key = pair_key(left[i], right[i])
-        slot = slot_of(left[i], right[i], mask)
+        slot = bucket_of(left[i], right[i], len(table))
         while table[slot] != EMPTY and table[slot] >> SYMBOL_BITS != key:
             slot = (slot + 1) & mask
         if table[slot] == EMPTY:
