@@ -19,7 +19,7 @@ Array = Any
 
 N_BASE = 256
 
-LANES = 16
+LANES = 48
 LANE = 256
 """Up to so many symbols fit into a lane: there the lowest rank is found by looking at all, quicker than by a heap."""
 
