@@ -82,9 +82,11 @@ def _scanner(rule: int) -> Scanner:
 
 
 def _kinds(rule: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    of_class = np.full(128, OTHER, dtype=np.uint8)
-    for bits in range(128):
-        if bits & scanning.LETTER:
+    of_class = np.full(256, OTHER, dtype=np.uint8)
+    for bits in range(256):
+        if bits & scanning.LONG_S and rule & scanning.ANY_CASE:
+            of_class[bits] = LETTER_S
+        elif bits & scanning.LETTER:
             of_class[bits] = LETTER
         elif bits & scanning.NUMBER:
             of_class[bits] = NUMBER

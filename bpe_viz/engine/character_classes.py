@@ -52,4 +52,5 @@ def kinds_of_all_points() -> NDArray[np.uint8]:
         for match in pattern.finditer(text):
             start, end = match.span()
             kinds[points.start + start : points.start + end] = _CLASSES[match.lastindex - 1][1]
+    kinds[ord("\u017f")] |= scanning.LONG_S
     return kinds

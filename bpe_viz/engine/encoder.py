@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bpe_viz.engine import kernels_encoding, kernels_merging, kernels_scanning
 from bpe_viz.engine.arrays import zeros
 from bpe_viz.engine.boundaries import pair_table
-from bpe_viz.engine.character_classes import character_classes
+from bpe_viz.engine.automaton import scanner_for
 from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.kernels_batches import ENTRY
 from bpe_viz.engine.kernels_encoding import (
@@ -336,7 +336,7 @@ class ArrayWorker(_Worker):
         self._module = kernel_set.of(kernels_encoding)
         # Documents are a matter of training: a text is encoded as one.
         self._rule = rule_for(replace(tokenizer.counting, documents="file"))
-        self._classes = kernel_set.view(character_classes())
+        self._scanner = kernel_set.view(scanner_for(self._rule)) if self._rule is not None else None
         self._merges = kernel_set.view(merges)
         self.cache = empty_cache(entries)
         self._cache = kernel_set.view(self.cache)
@@ -379,7 +379,7 @@ class ArrayWorker(_Worker):
         done = 0
         while done < len(data):
             done = self._module.encode_text(
-                rule, self._classes, view, done, len(data), self._merges, self._cache, self._lanes, self._scratch, self._batch, out
+                rule, self._scanner, view, done, len(data), self._merges, self._cache, self._lanes, self._scratch, self._batch, out
             )
             found.append(self._out[: self.cache.used[IDS]].copy())
             if done < len(data):

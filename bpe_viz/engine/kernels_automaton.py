@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bpe_viz.engine.kernels_scanning import SIZE_SHIFT, character
+from bpe_viz.engine.kernels_scanning import IN_CLASS, SIZE_SHIFT, character
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
@@ -36,7 +36,7 @@ class Scanner(NamedTuple):
     """What a pretokenizer is to the kernels.
 
     classes: see kernels_scanning
-    kind_of_ascii: (128,) uint8, the kind of each character of ASCII; kind_of_class: (128,) uint8, of the bits that
+    kind_of_ascii: (128,) uint8, the kind of each character of ASCII; kind_of_class: (256,) uint8, of the bits that
                    kernels_scanning.character gives
     steps: (N_KINDS * STATES,) uint8, for each kind and state: the next state << STATE_SHIFT, and what becomes certain;
            empty if this pretokenizer has no automaton
@@ -71,7 +71,7 @@ def scan_starts(scanner: Scanner, data: Array, start: int, until: int, end: int,
                 after = at + 1
             else:
                 found = character(scanner.classes, data, at)
-                kind = scanner.kind_of_class[found & 0x7F]
+                kind = scanner.kind_of_class[found & IN_CLASS]
                 after = at + (found >> SIZE_SHIFT)
             step = steps[kind * STATES + (step >> STATE_SHIFT)]
             if step & EARLIER:

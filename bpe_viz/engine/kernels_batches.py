@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from bpe_viz.engine.kernels_automaton import Scanner, scan_starts
 from bpe_viz.engine.kernels_keys import SHORT_BYTES, key_of, mixed, same_bytes
 from bpe_viz.engine.kernels_scanning import SPACE, WORDS, pretoken_end, run_end
 
@@ -40,7 +41,7 @@ class Batch(NamedTuple):
 
 
 def scan_batch(
-    rule: int, classes: Array, batch: Batch, data: Array, start: int, until: int, end: int, entry: Array
+    rule: int, scanner: Scanner, batch: Batch, data: Array, start: int, until: int, end: int, entry: Array
 ) -> int:
     """Fill a batch with the pre-tokens that start from `start` on and before `until`, as far as there is room.
 
@@ -48,7 +49,17 @@ def scan_batch(
     entry: the table they will be looked for in
     Returns how many there are; 0 only where no pre-token is left in the text.
     """
-    mask = len(entry) - 1
+    if len(scanner.steps) > 0:
+        n = scan_starts(scanner, data, start, until, end, batch.start)
+        for i in range(n):
+            batch.end[i] = batch.start[i + 1]
+    else:
+        n = _scan_one_by_one(rule, scanner.classes, batch, data, start, until, end)
+    _find_homes(batch, n, data, entry)
+    return n
+
+
+def _scan_one_by_one(rule: int, classes: Array, batch: Batch, data: Array, start: int, until: int, end: int) -> int:
     at = start
     n = 0
     while n < len(batch.start) and at < until:
@@ -56,11 +67,10 @@ def scan_batch(
             at = run_end(classes, data, at, end, SPACE)
             if at >= end:
                 break
-        after = pretoken_end(rule, classes, data, at, end)
-        _put(batch, n, data, at, after, mask)
-        at = after
+        batch.start[n] = at
+        at = pretoken_end(rule, classes, data, at, end)
+        batch.end[n] = at
         n += 1
-    _read_ahead(batch, n, entry)
     return n
 
 
@@ -69,25 +79,23 @@ def take_batch(batch: Batch, data: Array, starts: Array, ends: Array, done: int,
 
     starts, ends: (n,) int64; none is empty
     """
-    mask = len(entry) - 1
     n = min(len(batch.start), len(starts) - done)
     for i in range(n):
-        at, after = starts[done + i], ends[done + i]
-        _put(batch, i, data, at, after, mask)
-    _read_ahead(batch, n, entry)
+        batch.start[i] = starts[done + i]
+        batch.end[i] = ends[done + i]
+    _find_homes(batch, n, data, entry)
     return n
 
 
-def _put(batch: Batch, i: int, data: Array, start: int, end: int, mask: int) -> None:
-    first, second = key_of(data, start, end - start)
-    batch.start[i] = start
-    batch.end[i] = end
-    batch.first_key[i] = first
-    batch.second_key[i] = second
-    batch.home[i] = home_of(first, second, mask)
-
-
-def _read_ahead(batch: Batch, n: int, entry: Array) -> None:
+def _find_homes(batch: Batch, n: int, data: Array, entry: Array) -> None:
+    """Give n pre-tokens their keys, and read ahead where they are looked for."""
+    mask = len(entry) - 1
+    for i in range(n):
+        start = batch.start[i]
+        first, second = key_of(data, start, batch.end[i] - start)
+        batch.first_key[i] = first
+        batch.second_key[i] = second
+        batch.home[i] = home_of(first, second, mask)
     for i in range(n):
         batch.seen[i] = entry[batch.home[i]]
 

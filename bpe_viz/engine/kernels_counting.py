@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from bpe_viz.engine.kernels_automaton import Scanner
 from bpe_viz.engine.kernels_batches import ENTRY, FIRST_KEY, SECOND_KEY, Batch, find_entry, home_of, scan_batch
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
@@ -62,7 +63,7 @@ def enter(
 
 def count_pretokens(
     rule: int,
-    classes: Array,
+    scanner: Scanner,
     table: Table,
     batch: Batch,
     data: Array,
@@ -79,7 +80,7 @@ def count_pretokens(
     entry = table.entry
     at = start
     while at < until:
-        n = scan_batch(rule, classes, batch, data, at, until, end, entry)
+        n = scan_batch(rule, scanner, batch, data, at, until, end, entry)
         if n == 0:
             return end
         for i in range(n):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from bpe_viz.engine.kernels_automaton import Scanner
 from bpe_viz.engine.kernels_batches import ENTRY, SECOND_KEY, Batch, find_entry, scan_batch, take_batch
 from bpe_viz.engine.kernels_boundaries import remove_boundaries
 from bpe_viz.engine.kernels_keys import LONG_KEY, SHORT_BYTES, key_of
@@ -69,12 +70,12 @@ class Scratch(NamedTuple):
 
 
 def encode_text(
-    rule: int, classes: Array, data: Array, start: int, end: int, merges: Merges, cache: Cache, lanes: Lanes,
+    rule: int, scanner: Scanner, data: Array, start: int, end: int, merges: Merges, cache: Cache, lanes: Lanes,
     scratch: Scratch, batch: Batch, out: Array,
 ) -> int:  # fmt: skip
     """Encode the text in data[start:end] by a scanner's pre-tokens.
 
-    rule, classes: see kernels_scanning
+    rule: see kernels_scanning; scanner: of automaton.scanner_for(rule)
     out: (end - start + PACKED_TOKENS,) int32, gets the ids
     Returns where the next pre-token starts: before `end` only if scratch needs room for cache.used[WANTED] bytes.
     cache.used[IDS] tells how many ids were written.
@@ -82,7 +83,7 @@ def encode_text(
     cache.used[IDS] = 0
     at = start
     while at < end:
-        n = scan_batch(rule, classes, batch, data, at, end, end, cache.entry)
+        n = scan_batch(rule, scanner, batch, data, at, end, end, cache.entry)
         if n == 0:
             return end
         if _encode_batch(batch, n, data, merges, cache, lanes, scratch, out) < n:

@@ -16,11 +16,14 @@ from typing import Any
 Array = Any
 
 # What a code point is, one bit each. LETTER, NUMBER, BLANK, NEWLINE and OTHER exclude each other; UPPER and LOWER
-# are the two classes that cut words in o200k, both of which hold letters without case and marks.
-LETTER, UPPER, LOWER, NUMBER, BLANK, NEWLINE, OTHER = 1, 2, 4, 8, 16, 32, 64
+# are the two classes that cut words in o200k, both of which hold letters without case and marks. LONG_S is U+017F alone,
+# which is an s in any case.
+LETTER, UPPER, LOWER, NUMBER, BLANK, NEWLINE, OTHER, LONG_S = 1, 2, 4, 8, 16, 32, 64, 128
 SPACE = BLANK | NEWLINE
 INK = LETTER | NUMBER | OTHER
-SIZE_SHIFT = 8  # character() answers the class and, above it, how many bytes the character takes
+SIZE_SHIFT = 8
+IN_CLASS = (1 << SIZE_SHIFT) - 1
+# character() answers the class and, above it, how many bytes the character takes
 
 # The table of classes, one array so that a call passes little: (blocks * 256,) uint8. Its first 17 blocks hold, for
 # each code point >> 8, which block holds the bits LETTER ... OTHER of these 256 points; the block after them is the

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_counting
 from bpe_viz.engine.arrays import longer, zeros
-from bpe_viz.engine.character_classes import character_classes
+from bpe_viz.engine.automaton import scanner_for
 from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.kernels_batches import ENTRY, Batch
 from bpe_viz.engine.kernels_counting import PRETOKENS, TEXT, WANTED_TEXT, Table
@@ -98,20 +98,19 @@ class PretokenTable:
     def __init__(self, kernel_set: Kernels, room: int) -> None:
         self._kernels = kernel_set
         self._module = kernel_set.of(kernels_counting)
-        self._classes = kernel_set.view(character_classes())
         self._batch = kernel_set.view(empty_batch())
         self._use(_empty_table(room))
 
     def count(self, rule: int, piece: Piece, check_stop: Callable[[], None]) -> None:
         """Count the pre-tokens of a piece; check_stop may raise, between steps."""
-        data = self._kernels.view(piece.data)
+        data, scanner = self._kernels.view((piece.data, scanner_for(rule)))
         at = piece.start
         while at < piece.end:
             until = min(at + STEP_BYTES, piece.end)
             if piece.mapped is not None:
                 piece.mapped.check(piece.end)
             at = self._module.count_pretokens(
-                rule, self._classes, self._view, self._batch, data, at, until, piece.end, piece.position
+                rule, scanner, self._view, self._batch, data, at, until, piece.end, piece.position
             )
             if at < until:
                 self._make_room()
