@@ -210,8 +210,12 @@ def _pieces(vocabulary: Vocabulary) -> Iterator[Piece]:
         if text in _BYTE_OF_NAME:
             yield Piece(text, score, BYTE)
             continue
-        is_sure = len(text) == 1 or (kind == NORMAL and all(letter in ids for letter in text))
-        yield Piece(text, score, NORMAL if is_sure or _is_made_of_two(text, ids) else CONTROL)
+        if len(text) == 1 or (kind == NORMAL and all(letter in ids for letter in text)):
+            yield Piece(text, score, NORMAL)
+            continue
+        # A space is written in another way before anything merges, and what a user defined is cut out before that.
+        is_never_left = " " in text or (kind == USER_DEFINED and SPACE not in text)
+        yield Piece(text, score, NORMAL if not is_never_left and _is_made_of_two(text, ids) else CONTROL)
 
 
 def _is_made_of_two(text: str, ids: Collection[str]) -> bool:
