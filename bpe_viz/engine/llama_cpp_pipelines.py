@@ -5,8 +5,9 @@ Source: ggml-org/llama.cpp, src/llama-vocab.cpp.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from bpe_viz.engine.pretokenize import uncovered
 
 SPACE = "▁"
 """How pieces write a space."""
+
+_LINES = re.compile(r"[^\n]+|\n+")
 
 
 class LlamaCppPipeline(ABC):
@@ -63,8 +66,8 @@ class LlamaCppPipeline(ABC):
             done = fragment.end
             special = fragment.special
             if special is None:
-                part, lost = self._stretch(text[fragment.start : fragment.end], fragment.start, _is_set_last(parts))
-                parts.append(part)
+                found, lost = self._parts(text[fragment.start : fragment.end], fragment.start, _is_set_last(parts))
+                parts += found
                 dropped += lost
                 continue
             if special_text == "error" and not special.is_always:
@@ -82,7 +85,7 @@ class LlamaCppPipeline(ABC):
         return False
 
     @abstractmethod
-    def _stretch(self, text: str, offset: int, begins: bool) -> tuple[Stretch, int]:
+    def _parts(self, text: str, offset: int, begins: bool) -> tuple[Sequence[Stretch | SetTokens], int]:
         """Return text without special tokens, ready to be merged, and how many code points of it are left out.
 
         offset: where it starts; begins: nothing stands before it but a special token
@@ -118,7 +121,7 @@ class WordsPipeline(LlamaCppPipeline):
         """Tell whether CountingOptions cut this text alike."""
         return self._is_told_by_options and not newer_characters().search(text)
 
-    def _stretch(self, text: str, offset: int, begins: bool) -> tuple[Stretch, int]:
+    def _parts(self, text: str, offset: int, begins: bool) -> tuple[Sequence[Stretch | SetTokens], int]:
         spans = self._spans(text)
         written = [text[start:end] for start, end in spans]
         lengths = [end - start for start, end in spans]
@@ -126,7 +129,7 @@ class WordsPipeline(LlamaCppPipeline):
         gaps = np.array([start for start, _ in spans], dtype=np.int64) - (np.cumsum(lengths) - lengths)
         places = np.arange(sum(lengths)) + np.repeat(gaps, lengths) + offset
         pretokens = tuple(word.encode() for word in written)
-        return _stretch_of(pretokens, "".join(written), places, places + 1), uncovered(len(text), spans)
+        return (_stretch_of(pretokens, "".join(written), places, places + 1),), uncovered(len(text), spans)
 
 
 class PiecesPipeline(LlamaCppPipeline):
@@ -144,14 +147,53 @@ class PiecesPipeline(LlamaCppPipeline):
         super().__init__(title, specials, before, behind)
         self._adds_space = adds_space
 
-    def _stretch(self, text: str, offset: int, begins: bool) -> tuple[Stretch, int]:
+    def _parts(self, text: str, offset: int, begins: bool) -> tuple[Sequence[Stretch | SetTokens], int]:
         start = np.arange(len(text), dtype=np.int64) + offset
         end = start + 1
         written = text.replace(" ", SPACE)
         if self._adds_space and begins:
             written = SPACE + written
             start, end = np.append(offset, start), np.append(offset, end)
-        return _stretch_of((written.encode(),), written, start, end), 0
+        return (_stretch_of((written.encode(),), written, start, end),), 0
+
+
+class LinesPipeline(LlamaCppPipeline):
+    """Spaces are written as pieces write them; lines are pre-tokens, and so are the line ends between two."""
+
+    def __init__(
+        self,
+        title: str,
+        specials: Sequence[SpecialToken],
+        before: SpecialToken | None,
+        behind: SpecialToken | None,
+        line_ends: Mapping[str, int],
+    ) -> None:
+        """line_ends: the ids of the tokens of line ends alone, which are taken whole"""
+        super().__init__(title, specials, before, behind)
+        self._line_ends = dict(line_ends)
+
+    def _parts(self, text: str, offset: int, begins: bool) -> tuple[Sequence[Stretch | SetTokens], int]:
+        parts: list[Stretch | SetTokens] = []
+        lines: list[str] = []
+        start = offset  # of the first of lines
+        at = offset
+        for run in _LINES.findall(text):
+            if run in self._line_ends:
+                parts += self._lines(lines, start)
+                parts.append(set_token(self._line_ends[run], run, at, at + len(run)))
+                lines, start = [], at + len(run)
+            else:
+                lines.append(run)
+            at += len(run)
+        return (*parts, *self._lines(lines, start)), 0
+
+    def _lines(self, lines: list[str], start: int) -> Sequence[Stretch]:
+        text = "".join(lines).replace(" ", SPACE)
+        if not text:
+            return ()
+        places = np.arange(len(text), dtype=np.int64) + start
+        pretokens = tuple(line.replace(" ", SPACE).encode() for line in lines)
+        return (_stretch_of(pretokens, text, places, places + 1),)
 
 
 def _stretch_of(pretokens: tuple[bytes, ...], text: str, start: Int64s, end: Int64s) -> Stretch:

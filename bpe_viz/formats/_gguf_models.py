@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bpe_viz.engine.llama_cpp_cutting import Passes, Span, SpecialToken
-from bpe_viz.engine.llama_cpp_pipelines import SPACE, PiecesPipeline, WordsPipeline
+from bpe_viz.engine.llama_cpp_pipelines import SPACE, LinesPipeline, PiecesPipeline, WordsPipeline
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
@@ -39,15 +39,23 @@ class _GivenSpans:
 
 
 def of_merges(vocabulary: Vocabulary, given: CountingOptions | None) -> Tokenizer:
-    """Return the tokenizer of a byte-level BPE model.
+    """Return the tokenizer of a model of merges.
 
     given: how text is cut, for a name that is not known
     Raises PretokenizerNeeded if it is lacking, FormatError.
     """
     known = _known(vocabulary, given)
+    return _of_characters(vocabulary, known) if known.is_of_characters else _of_bytes(vocabulary, known, given)
+
+
+def _of_bytes(vocabulary: Vocabulary, known: Pretokenizer, given: CountingOptions | None) -> Tokenizer:
+    """Return the tokenizer of a byte-level BPE model."""
     specials = vocabulary.specials()
     before, behind = vocabulary.around(known.adds_first, _ELEVEN if known.has_first else None, _ELEVEN)
-    symbols = _symbols(vocabulary, known, specials)
+    merges = _merges(vocabulary)
+    vocab = _mergeable(vocabulary, specials, merges, known.takes_whole)
+    model = BpeModel(vocab, merges, ignore_merges=known.takes_whole)
+    symbols = _symbols(vocabulary, model, True, {one.text for one in specials})
     is_plain = (
         known.option is not None
         and given is None
@@ -81,9 +89,37 @@ def of_merges(vocabulary: Vocabulary, given: CountingOptions | None) -> Tokenize
     return tokenizer
 
 
+def _of_characters(vocabulary: Vocabulary, known: Pretokenizer) -> Tokenizer:
+    """Return the tokenizer of a model whose merges join characters."""
+    _check_bytes(vocabulary)
+    ids = vocabulary.ids()
+    otherwise = None if vocabulary.model == "gemma4" else _ELEVEN
+    before, behind = vocabulary.around(known.adds_first, otherwise, otherwise, always=known.takes_line_ends)
+    specials = vocabulary.specials()
+    special_ids = {one.text: one.id for one in specials}
+    merges = _merges(vocabulary)
+    if named := next((text for text in chain.from_iterable(merges) if text in _BYTE_OF_NAME), None):
+        raise _not_stepped(vocabulary, NotSteppedError(f"its merges join {named}, which is a byte"))
+    line_ends = {text: number for text, number in ids.items() if set(text) == {"\n"}} if known.takes_line_ends else {}
+    needs_no_merge = special_ids.keys() | line_ends.keys()
+    symbols = _symbols(vocabulary, BpeModel(ids, merges, byte_fallback=True), False, needs_no_merge)
+    tokenizer = Tokenizer(
+        symbols.symbols,
+        symbols.boundaries,
+        CountingOptions(special_tokens=tuple(special_ids)),
+        ids=symbols.ids,
+        special_ids=special_ids,
+    )
+    tokenizer.pipeline = LinesPipeline("lines, as llama.cpp cuts them", specials, before, behind, line_ends)
+    tokenizer.is_told_by_options = False
+    tokenizer.text_of_ids = _TextOfIds(vocabulary.texts, vocabulary.types, adds_space=False)
+    tokenizer.notes = (*_around_notes(before, behind), *symbols.notes)
+    return tokenizer
+
+
 def _known(vocabulary: Vocabulary, given: CountingOptions | None) -> Pretokenizer:
     """Return what the name of the pre-tokenizer stands for; of one that is not known, nothing if another is given."""
-    known = PRETOKENIZERS.get(vocabulary.pre or "default")
+    known = PRETOKENIZERS.get("gemma4" if vocabulary.model == "gemma4" else vocabulary.pre or "default")
     if known is not None:
         refuse_pretokenizer(vocabulary.path, given)
         return known
@@ -95,16 +131,16 @@ def _known(vocabulary: Vocabulary, given: CountingOptions | None) -> Pretokenize
     return Pretokenizer(())
 
 
-def _symbols(vocabulary: Vocabulary, known: Pretokenizer, specials: Sequence[SpecialToken]) -> BpeSymbols:
-    # Of a pair that is listed again the first place counts, unlike in the tokenizers library.
-    merges: list[str | _Pair] = list(dict.fromkeys(_pairs(vocabulary)))
-    vocab = _mergeable(vocabulary, specials, merges, known.takes_whole)
-    model = BpeModel(vocab, merges, ignore_merges=known.takes_whole)
-    place = f"{vocabulary.path}: tokenizer.ggml"
+def _symbols(vocabulary: Vocabulary, model: BpeModel, of_bytes: bool, special: Collection[str]) -> BpeSymbols:
     try:
-        return bpe_symbols(place, model, True, {one.text for one in specials}, has_gaps=True)
+        return bpe_symbols(f"{vocabulary.path}: tokenizer.ggml", model, of_bytes, special, has_gaps=of_bytes)
     except NotSteppedError as error:
         raise _not_stepped(vocabulary, error) from error
+
+
+def _merges(vocabulary: Vocabulary) -> list[str | _Pair]:
+    """Return the merges; of a pair that is listed again the first place counts, unlike in the tokenizers library."""
+    return list(dict.fromkeys(_pairs(vocabulary)))
 
 
 def _pairs(vocabulary: Vocabulary) -> list[_Pair]:
@@ -143,6 +179,16 @@ def _mergeable(
     return ids
 
 
+def _check_bytes(vocabulary: Vocabulary) -> None:
+    """Raise FormatError if a character that is no token could not fall apart."""
+    if lacking := sorted(_BYTE_OF_NAME.keys() - vocabulary.texts):
+        raise FormatError(
+            f"{vocabulary.path}: tokenizer.ggml.tokens lacks {len(lacking)} of the tokens of the 256 bytes, "
+            f"{lacking[0]} for one: text with them has no ids.",
+            "Convert the model again with a current llama.cpp.",
+        )
+
+
 def _not_stepped(vocabulary: Vocabulary, error: NotSteppedError) -> FormatError:
     return FormatError(
         f"{vocabulary.path} cannot be shown merge by merge, as {error}.",
@@ -173,12 +219,7 @@ def _around_notes(before: SpecialToken | None, behind: SpecialToken | None) -> I
 
 def of_scores(vocabulary: Vocabulary) -> Tokenizer:
     """Return the tokenizer of a model of pieces with scores. Raises FormatError."""
-    if lacking := sorted(_BYTE_OF_NAME.keys() - vocabulary.texts):
-        raise FormatError(
-            f"{vocabulary.path}: tokenizer.ggml.tokens lacks {len(lacking)} of the tokens of the 256 bytes, "
-            f"{lacking[0]} for one, without which llama.cpp ends at a character that is no token.",
-            "Convert the model again with a current llama.cpp.",
-        )
+    _check_bytes(vocabulary)
     specials = vocabulary.specials()
     before, behind = vocabulary.around(True, _ONE, _TWO)
     adds_space = vocabulary.adds_space

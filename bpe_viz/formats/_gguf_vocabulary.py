@@ -117,15 +117,16 @@ class Vocabulary:
         return token
 
     def around(
-        self, adds_first: bool, first: int | None, last: int | None
+        self, adds_first: bool, first: int | None, last: int | None, always: bool = False
     ) -> tuple[SpecialToken | None, SpecialToken | None]:
         """Return the tokens that are put before and behind a text.
 
         adds_first: whether there is one before, first, last: which these are, if the file does not say
+        always: there is one before, whatever the file says
         Raises FormatError if there is to be one that is not named.
         """
         adds = self.metadata.flag(f"{_GGML}add_bos_token")
-        before = self._put("bos", adds_first if adds is None else adds, first)
+        before = self._put("bos", always or (adds_first if adds is None else adds), first)
         return before, self._put("eos", self.metadata.flag(f"{_GGML}add_eos_token") or False, last)
 
     def _put(self, name: str, is_put: bool, otherwise: int | None) -> SpecialToken | None:

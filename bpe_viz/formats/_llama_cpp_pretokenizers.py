@@ -72,6 +72,10 @@ class Pretokenizer:
     takes_whole: a pre-token that is a token is taken whole, whatever the merges give
     adds_first: the first token stands before a text, unless the file says otherwise
     has_first: there is a first token even if the file names none
+    is_of_characters: merges join characters, not letters for bytes, in whole lines; spaces are written as pieces write
+        them, and a character that is no token falls apart into its bytes
+    takes_line_ends: line ends in a row are taken whole if they are a token, and the first token stands before a text,
+        even if the file says otherwise
     """
 
     passes: tuple[Pass, ...]
@@ -79,6 +83,8 @@ class Pretokenizer:
     takes_whole: bool = False
     adds_first: bool = False
     has_first: bool = True
+    is_of_characters: bool = False
+    takes_line_ends: bool = False
 
 
 def _table() -> Iterator[tuple[str, Pretokenizer]]:
@@ -172,6 +178,8 @@ def _table() -> Iterator[tuple[str, Pretokenizer]]:
         _GPT2,
         adds_first=True,
     )
+    yield from named("gemma4 granite-embed-multi-311m", is_of_characters=True, takes_line_ends=True)
+    yield from named("sarvam-moe", is_of_characters=True)
 
 
 PRETOKENIZERS: dict[str, Pretokenizer] = dict(_table())

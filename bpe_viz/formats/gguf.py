@@ -21,7 +21,6 @@ _OTHERS = {
     "bert": "WordPiece",
     "t5": "Unigram",
     "rwkv": "RWKV's longest match",
-    "gemma4": "BPE of characters that is not cut into words",
 }
 
 
@@ -37,7 +36,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     Raises PretokenizerNeeded if there is none, FormatError.
     """
     vocabulary = read_vocabulary(path)
-    if vocabulary.model == "gpt2":
+    if vocabulary.model in ("gpt2", "gemma4"):
         tokenizer = of_merges(vocabulary, given)
     elif vocabulary.model == "llama":
         refuse_pretokenizer(path, given)
@@ -46,7 +45,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         what = _OTHERS.get(vocabulary.model, "of a kind that bpe_viz does not know")
         raise FormatError(
             f"{path}: tokenizer.ggml.model is {shortened_line(vocabulary.model)}, which is {what}. Of GGUF, bpe_viz "
-            "reads BPE by merges (gpt2) and by scores (llama): others it would not encode just as llama.cpp does.",
+            "reads BPE by merges (gpt2, gemma4) and by scores (llama): others it would not encode as llama.cpp does.",
             "Open the model's tokenizer.json, .model or vocab.txt instead.",
         )
     tokenizer.name = path.name

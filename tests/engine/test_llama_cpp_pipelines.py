@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bpe_viz.engine.llama_cpp_cutting import Passes, SpecialToken
-from bpe_viz.engine.llama_cpp_pipelines import LlamaCppPipeline, PiecesPipeline, WordsPipeline
+from bpe_viz.engine.llama_cpp_pipelines import LinesPipeline, LlamaCppPipeline, PiecesPipeline, WordsPipeline
 from bpe_viz.engine.pipeline import SetTokens, SpecialText, Stretch
 from bpe_viz.engine.pretokenize import Pretokenizer
 from bpe_viz.errors import OptionError
@@ -89,6 +89,19 @@ def test_pieces_begin_with_a_space_behind_special_tokens():
     assert shown(PiecesPipeline("", SPECIALS, None, None, adds_space=False), "a b") == [
         (["a▁b"], [(0, 1), (1, 2), (2, 3)])
     ]
+
+
+def test_lines_and_line_ends_that_are_taken_whole():
+    pipeline = LinesPipeline("", SPECIALS, BOS, None, {"\n\n": 9})
+    assert shown(pipeline, "a b\nc\n\n<s> d") == [
+        (1, 0, 0),
+        (["a▁b", "\n", "c"], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]),
+        (9, 5, 7),
+        (1, 7, 10),
+        (["▁d"], [(10, 11), (11, 12)]),
+    ]
+    assert shown(pipeline, "\n\n", around=False) == [(9, 0, 2)]
+    assert shown(LinesPipeline("", (), None, None, {}), "\n\n") == [(["\n\n"], [(0, 1), (1, 2)])]
 
 
 def test_lone_surrogates_are_repaired():

@@ -48,6 +48,13 @@ def bpe_fields(
     return _fields("gpt2", tokens, types or {}, {"merges": merges, **({} if pre is None else {"pre": pre}), **more})
 
 
+def character_fields(tokens: list[str], merges: list[str], model: str = "gemma4", **more: Value) -> dict[str, Value]:
+    """Return the metadata of a model whose merges join characters; its first tokens are <bos> and the 256 bytes."""
+    types = {"<bos>": CONTROL, **dict.fromkeys(BYTE_NAMES, BYTE)}
+    more = {"merges": merges, "bos_token_id": 0, **more}
+    return _fields(model, ["<bos>", *BYTE_NAMES, *tokens], types, more)
+
+
 def piece_fields(
     pieces: list[tuple[str, float]], types: dict[str, int] | None = None, **more: Value
 ) -> dict[str, Value]:

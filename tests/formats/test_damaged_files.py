@@ -18,7 +18,7 @@ from bpe_viz.errors import BpeVizError, FormatError
 from bpe_viz.formats import detect_format, formats, load_tokenizer, save_tokenizer
 from bpe_viz.formats._reading import plain_path, read_head
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
-from tests.formats.gguf_files import bpe_fields, gguf, piece_fields
+from tests.formats.gguf_files import bpe_fields, character_fields, gguf, piece_fields
 from tests.formats.ranks import BYTES, b64
 from tests.formats.test_sentencepiece import model_of
 from tests.formats.training import trained
@@ -168,6 +168,7 @@ def samples(tmp_path_factory) -> dict[str, Sample]:
         "sentencepiece": Sample("s.model", model_of(pieces, byte_fallback=True)),
         "sentencepiece unigram": Sample("u.model", model_of(pieces[:-256], kind=1)),
         "gguf": Sample("m.gguf", gguf(bpe_fields([*LETTER_OF_BYTE, "lo", "low", "Ġlow", "<s>"], merges, **around))),
+        "gguf characters": Sample("c.gguf", gguf(character_fields([*"▁lowest字", "lo", "low"], merges[:2]))),
         "gguf pieces": Sample("p.gguf", gguf(piece_fields([piece[:2] for piece in pieces[2:-256]]))),
         "packed": Sample("x.tiktoken.gz", gzip.compress(lines.encode(), mtime=0), GIVEN),
     }
@@ -178,7 +179,7 @@ NAMES = (
     *("fastBPE", "GPT-2 merges", "GPT-2 vocabulary", "GPT-2 settings", "GPT-2 merges of letters"),
     *("GPT-2 vocabulary of letters", "CLIP", "rank-json with offsets", "rank-json with ranks", "tekken", "packed"),
     *("steps in tokenizer.json", "rwkv", "bert", "bert settings", "sentencepiece", "sentencepiece unigram"),
-    *("gguf", "gguf pieces"),
+    *("gguf", "gguf characters", "gguf pieces"),
 )
 
 

@@ -27,6 +27,7 @@ from tests.formats.gguf_files import (
     UNUSED,
     USER_DEFINED,
     bpe_fields,
+    character_fields,
     gguf,
     piece_fields,
 )
@@ -87,7 +88,7 @@ def test_every_vocabulary_that_llama_cpp_published():
     checked = []
     for path in sorted(folder.glob("*.gguf")):
         cases, expected = path.with_suffix(".gguf.inp"), path.with_suffix(".gguf.out")
-        if not cases.exists() or read_vocabulary(path).model not in ("gpt2", "llama"):
+        if not cases.exists() or read_vocabulary(path).model not in ("gpt2", "gemma4", "llama"):
             continue
         tokenizer = load_tokenizer(path)
         parts = cases.read_text(encoding="utf-8").split("\n__ggml_vocab_test__\n")
@@ -194,10 +195,12 @@ def test_a_pretokenizer_that_is_not_known_is_to_be_given(opened):
         opened(bpe_fields(LOW, MERGES), CountingOptions("gpt2"))
 
 
-@pytest.mark.parametrize("model", ["bert", "t5", "rwkv", "gemma4", "of-tomorrow"])
+@pytest.mark.parametrize("model", ["bert", "t5", "rwkv", "of-tomorrow"])
 def test_other_models_are_refused_by_name(opened, model):
     fields = bpe_fields(LOW, MERGES) | {f"{GGML}model": model}
-    with pytest.raises(FormatError, match=rf"tokenizer\.ggml\.model is '{model}', which is .*just as llama\.cpp does"):
+    with pytest.raises(
+        FormatError, match=rf"tokenizer\.ggml\.model is '{model}', which is .*not encode as llama\.cpp does"
+    ):
         opened(fields)
 
 
@@ -239,6 +242,30 @@ def test_white_space_that_goes_with_special_tokens_of_phi_3(opened):
 def test_a_special_token_in_letters_for_bytes_stands_for_its_text(opened):
     tokenizer = opened(bpe_fields([*LETTERS, "éĠ"], [], types={"éĠ": USER_DEFINED}))
     assert tokenizer.decode(ids(tokenizer, "éĠ")).text == "éĠ"
+
+
+def test_merges_of_characters_in_lines(opened):
+    tokens = ["▁", "l", "o", "w", "\n", "\n\n", "▁l", "lo", "▁lo", "low"]
+    tokenizer = opened(character_fields(tokens, ["▁ l", "l o", "▁l o", "lo w"], add_bos_token=False))
+    assert texts(tokenizer, "low low") == ["<bos>", "low", "▁lo", "w"]
+    assert texts(tokenizer, "low\n\nlow\n", around=False) == ["low", "\n\n", "low", "\n"]
+    assert texts(tokenizer, "\n\n\n", around=False) == ["\n"] * 3
+    assert ids(tokenizer, "é<bos>", around=False) == [1 + 0xC3, 1 + 0xA9, 0]
+    assert tokenizer.decode(ids(tokenizer, "é low\n\n", around=False)).text == "é low\n\n"
+    assert texts(tokenizer.at(0), " lo", around=False) == ["▁", "l", "o"]
+    assert not any("no merge makes" in note for note in tokenizer.notes)
+
+
+def test_other_merges_of_characters(opened):
+    tokens = ["a", "\n", "\n\n", "aa"]
+    fields = character_fields(tokens, ["a a"], "gpt2", pre="sarvam-moe")
+    tokenizer = opened(fields)
+    assert texts(tokenizer, "aa\n\n") == ["aa", "\n", "\n"]
+    assert texts(opened(fields | {f"{GGML}pre": "granite-embed-multi-311m"}), "aa\n\n") == ["<bos>", "aa", "\n\n"]
+    with pytest.raises(FormatError, match="as its merges join <0x41>, which is a byte"):
+        opened(character_fields(["a", "<0x41>a"], ["<0x41> a"]))
+    with pytest.raises(FormatError, match="lacks 1 of the tokens of the 256 bytes"):
+        opened({**fields, f"{GGML}tokens": [text.replace("<0x0A>", "x") for text in fields[f"{GGML}tokens"]]})
 
 
 def test_scores_decide(opened):
@@ -348,7 +375,14 @@ def test_the_file_is_detected_by_its_content(tmp_path):
     assert detect_format(path).name == "gguf"
 
 
-@pytest.mark.parametrize("fields", [bpe_fields(LOW, MERGES, bos_token_id=259), piece_fields(PIECES)])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        bpe_fields(LOW, MERGES, bos_token_id=259),
+        piece_fields(PIECES),
+        character_fields(["▁", "l", "o", "lo", "\n"], ["l o"]),
+    ],
+)
 def test_llama_cpp_itself_gives_the_same_ids(tmp_path, fields):
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
     path = tmp_path / "model.gguf"

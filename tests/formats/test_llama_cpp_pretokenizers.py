@@ -138,7 +138,8 @@ def test_a_text_is_cut_as_llama_cpp_cuts_it(name):
 
 
 def test_every_way_to_cut_is_in_the_table():
-    assert {one.passes for one in PRETOKENIZERS.values()} == {PRETOKENIZERS[name].passes for name in CUT}
+    in_words = [one for one in PRETOKENIZERS.values() if not one.is_of_characters]
+    assert {one.passes for one in in_words} == {PRETOKENIZERS[name].passes for name in CUT}
 
 
 def test_names_that_llama_cpp_gave_to_one_pretokenizer():
