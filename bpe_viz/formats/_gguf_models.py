@@ -1,7 +1,8 @@
-"""The two kinds of BPE that a GGUF file may hold: merges of bytes, as GPT-2 has them, and pieces with scores."""
+"""What kinds of models a GGUF file may hold: merges of bytes or characters, pieces with scores, and RWKV's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +17,7 @@ from bpe_viz.formats import PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._bpe_model import BpeModel, BpeSymbols, NotSteppedError, bpe_symbols
 from bpe_viz.formats._gguf_vocabulary import Vocabulary
 from bpe_viz.formats._llama_cpp_pretokenizers import PRETOKENIZERS, Pretokenizer
+from bpe_viz.formats._longest_match import longest_match_tokenizer
 from bpe_viz.formats._reading import AGAIN, shortened_line
 from bpe_viz.formats._scored_pieces import scored_pieces
 from bpe_viz.formats._sentencepiece_proto import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, ModelProto, Piece
@@ -24,6 +26,9 @@ _BYTE_OF_NAME = {f"<0x{byte:02X}>": byte for byte in range(256)}
 _ELEVEN = 11  # GPT-2's ids of what stands around a text, where a file names none
 _ONE, _TWO = 1, 2  # the same of Llama's
 _BPE = 2  # the type of a model of pieces that merge
+
+_ESCAPED = re.compile(r"(?:[^\\]|\\x[0-9a-f]{2}|\\[^x])*", re.DOTALL)
+_ESCAPE = re.compile(rb"\\(x[0-9a-f]{2}|[^x])", re.DOTALL)
 
 _Pair = tuple[str, str]
 
@@ -238,6 +243,36 @@ def of_scores(vocabulary: Vocabulary) -> Tokenizer:
         *tokenizer.notes,
     )
     return tokenizer
+
+
+def of_longest_match(vocabulary: Vocabulary) -> Tokenizer:
+    """Return the tokenizer of RWKV's model, whose tokens are written as Python writes bytes. Raises FormatError."""
+    ids = {}
+    for number, text in enumerate(vocabulary.texts):
+        if _ESCAPED.fullmatch(text) is None:
+            raise FormatError(
+                f"{vocabulary.path}: tokenizer.ggml.tokens[{number}] is {shortened_line(text)}, which is not "
+                "escaped as bytes are.",
+                AGAIN,
+            )
+        ids[_ESCAPE.sub(_unescaped, text.encode())] = number
+    if lacking := [byte for byte in range(256) if bytes([byte]) not in ids]:
+        raise FormatError(
+            f"{vocabulary.path}: {len(lacking)} of the 256 bytes are no token, 0x{lacking[0]:02x} for one: text with "
+            "them has no ids.",
+            AGAIN,
+        )
+    specials = vocabulary.specials()
+    tokenizer = longest_match_tokenizer(ids, {one.text: one.id for one in specials})
+    tokenizer.pipeline = WordsPipeline("special tokens of the file", specials, None, None, Passes(()).spans)
+    return tokenizer
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    written = escape[1]
+    if written[:1] == b"x":
+        return bytes([int(written[1:], 16)])
+    return {b"t": b"\t", b"n": b"\n", b"r": b"\r"}.get(written, written)
 
 
 def _pieces(vocabulary: Vocabulary) -> Iterator[Piece]:

@@ -103,6 +103,8 @@ def samples(tmp_path_factory) -> dict[str, Sample]:
     pieces += [(letter, -9.0, 1) for letter in "▁lowestnr"]
     pieces += [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
     merges, around = ["l o", "lo w", "Ġ low"], {"types": {"<s>": 3}, "add_bos_token": True, "bos_token_id": 259}
+    escaped = [repr(bytes([byte]))[2:-1] for byte in range(256)]
+    in_rwkv = {"tokenizer.ggml.model": "rwkv", "tokenizer.ggml.tokens": [*escaped, "low", "<s>"]}
     steps = {
         "version": "1.0",
         "added_tokens": [
@@ -169,6 +171,7 @@ def samples(tmp_path_factory) -> dict[str, Sample]:
         "sentencepiece unigram": Sample("u.model", model_of(pieces[:-256], kind=1)),
         "gguf": Sample("m.gguf", gguf(bpe_fields([*LETTER_OF_BYTE, "lo", "low", "Ġlow", "<s>"], merges, **around))),
         "gguf characters": Sample("c.gguf", gguf(character_fields([*"▁lowest字", "lo", "low"], merges[:2]))),
+        "gguf rwkv": Sample("w.gguf", gguf(in_rwkv)),
         "gguf pieces": Sample("p.gguf", gguf(piece_fields([piece[:2] for piece in pieces[2:-256]]))),
         "packed": Sample("x.tiktoken.gz", gzip.compress(lines.encode(), mtime=0), GIVEN),
     }
@@ -179,7 +182,7 @@ NAMES = (
     *("fastBPE", "GPT-2 merges", "GPT-2 vocabulary", "GPT-2 settings", "GPT-2 merges of letters"),
     *("GPT-2 vocabulary of letters", "CLIP", "rank-json with offsets", "rank-json with ranks", "tekken", "packed"),
     *("steps in tokenizer.json", "rwkv", "bert", "bert settings", "sentencepiece", "sentencepiece unigram"),
-    *("gguf", "gguf characters", "gguf pieces"),
+    *("gguf", "gguf characters", "gguf pieces", "gguf rwkv"),
 )
 
 

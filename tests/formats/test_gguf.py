@@ -6,12 +6,13 @@ import gzip
 import json
 import os
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
+from bpe_viz.engine.tokenizer import BYTES, SpecialText, Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError, OptionError
 from bpe_viz.formats import PretokenizerNeeded, detect_format, load_tokenizer, save_tokenizer
@@ -195,7 +196,7 @@ def test_a_pretokenizer_that_is_not_known_is_to_be_given(opened):
         opened(bpe_fields(LOW, MERGES), CountingOptions("gpt2"))
 
 
-@pytest.mark.parametrize("model", ["bert", "t5", "rwkv", "of-tomorrow"])
+@pytest.mark.parametrize("model", ["bert", "t5", "of-tomorrow"])
 def test_other_models_are_refused_by_name(opened, model):
     fields = bpe_fields(LOW, MERGES) | {f"{GGML}model": model}
     with pytest.raises(
@@ -266,6 +267,37 @@ def test_other_merges_of_characters(opened):
         opened(character_fields(["a", "<0x41>a"], ["<0x41> a"]))
     with pytest.raises(FormatError, match="lacks 1 of the tokens of the 256 bytes"):
         opened({**fields, f"{GGML}tokens": [text.replace("<0x0A>", "x") for text in fields[f"{GGML}tokens"]]})
+
+
+def escaped(tokens: Iterable[bytes]) -> list[str]:
+    return [repr(token)[2:-1] for token in tokens]
+
+
+def rwkv_fields(tokens: list[str]) -> dict[str, Any]:
+    types = ("int32", [CONTROL, *[NORMAL] * len(tokens)])
+    return {f"{GGML}model": "rwkv", f"{GGML}tokens": ["<s>", *tokens], f"{GGML}token_type": types}
+
+
+def test_rwkv_in_a_model_is_what_its_own_file_says(shared, opened):
+    own = load_tokenizer(shared / "data" / "tok" / "rwkv_vocab_v20230424.txt.gz")
+    tokens = [token.content for token in own.vocabulary()]
+    tokenizer = opened(rwkv_fields(escaped(tokens)))
+    assert (tokenizer.kind, tokenizer.n_merges) == (own.kind, 0)
+    for name in ("en_alice29.txt", "ja_wagahai_120k.txt", "stress_blns.txt"):
+        text = (shared / "data" / "text" / name).read_text(encoding="utf-8")[:20_000]
+        assert ids(tokenizer, text) == own.encode_ids(text)
+        assert tokenizer.decode(ids(tokenizer, text)).text == text
+    assert ids(tokenizer, "<s>a")[0] == 0
+
+
+def test_bytes_of_rwkv_that_are_damaged(opened):
+    tokens = escaped(BYTES)
+    assert texts(opened(rwkv_fields(tokens)), "a\n<s>") == ["a", "\n", "<s>"]
+    with pytest.raises(FormatError, match="1 of the 256 bytes are no token, 0x00 for one"):
+        opened(rwkv_fields(tokens[1:]))
+    for written in ("\\xg0", "\\xAB", "\\", "\\x1"):
+        with pytest.raises(FormatError, match=r"tokens\[257\] is .*, which is not escaped as bytes are"):
+            opened(rwkv_fields([*tokens, written]))
 
 
 def test_scores_decide(opened):
@@ -392,3 +424,12 @@ def test_llama_cpp_itself_gives_the_same_ids(tmp_path, fields):
         for around in (True, False):
             encoded = located.load().lay_out("low  lowé</s>\n x", special_text, around)
             assert verify(located, encoded, special_text, around).is_same
+
+
+def test_what_llama_cpp_itself_does_not_read(tmp_path):
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    path = tmp_path / "model.gguf.gz"
+    path.write_bytes(gzip.compress(gguf(bpe_fields(LOW, MERGES))))
+    located = locate(str(path))
+    with pytest.raises(FormatError, match=r"llama\.cpp itself does not read .*model\.gguf\.gz"):
+        verify(located, located.load().lay_out("low"))
