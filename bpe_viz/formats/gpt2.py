@@ -35,7 +35,6 @@ from bpe_viz.formats._written_merges import (
     in_symbols,
     read_merges,
 )
-from bpe_viz.whole_file import whole_file
 
 MARKER = "</w>"
 CLIP_MERGES = 49152 - 256 - 2
@@ -256,11 +255,8 @@ def companions(path: Path) -> tuple[Path, ...]:
     raise FormatError(f"{path} does not end with the name of one of the two files.", f"End it with one of: {usual}.")
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write a tokenizer at its position as two files; returns what they do not hold.
-
-    Raises FormatError, before anything is written, where they would encode otherwise, or if one cannot be written.
-    """
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return a tokenizer at its position as the two files. Raises FormatError where they would encode otherwise."""
     (other,) = companions(path)
     base = tokenizer.base
     _check(base.base, base.end_of_word, base.marker, tokenizer.counting, tokenizer.unknown)
@@ -275,10 +271,8 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     _check_lines(base.base, lines)
     is_merges = path.name.endswith(tuple(merges for _, merges in NAMES))
     merges_path, vocabulary_path = (path, other) if is_merges else (other, path)
-    with whole_file(vocabulary_path, FormatError) as first, whole_file(merges_path, FormatError) as second:
-        first.write(msgspec.json.encode(vocabulary))
-        second.write("".join(f"{line}\n" for line in lines).encode())
-    return tuple(_losses(tokenizer, other))
+    written = "".join(f"{line}\n" for line in lines).encode()
+    return {vocabulary_path: msgspec.json.encode(vocabulary), merges_path: written}
 
 
 def check(options: Options) -> None:
@@ -340,8 +334,8 @@ def _check_letters(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
         raise FormatError("The letters hold all that stand for bytes, and would be read as bytes.", _JSON)
 
 
-def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
-    yield f"{other.name} belongs to it: keep the two files together."
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what the two files do not hold."""
     counting = tokenizer.counting
     entry = pretokenizer_for(counting)
     given = f"--pretokenizer {entry.name}" if counting.pattern is None else f"--pattern {counting.pattern}"
@@ -349,8 +343,6 @@ def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
     if tokenizer.special_ids:
         listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
         yield f"The two files do not say which tokens are special: {listed}."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
@@ -365,7 +357,7 @@ def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
         for source, target in zip((files.vocabulary, files.merges), unpacked, strict=True):
             target.write_bytes(read_whole(source))
         vocabulary, merges = BPE.read_file(*map(str, unpacked))
-    document, _ = document_of(tokenizer)
+    document = document_of(tokenizer)
     document["model"] |= {"vocab": vocabulary, "merges": merges}
     return encode_with_tokenizers(msgspec.json.encode(document).decode())
 
@@ -376,7 +368,8 @@ FORMAT = Format(
     suffixes=("merges.txt", "vocab.json", "vocab.bpe", "encoder.json"),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     holds_pretokenizer=False,
     companions=companions,
     check=check,

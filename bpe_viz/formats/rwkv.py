@@ -59,5 +59,4 @@ FORMAT = Format(
     suffixes=(".txt",),
     detect=detect,
     load=load,
-    save=None,
 )

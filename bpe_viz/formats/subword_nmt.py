@@ -33,7 +33,6 @@ from bpe_viz.formats._written_merges import (
     looks_like_merges,
     read_merges,
 )
-from bpe_viz.whole_file import whole_file
 
 MARKER = "</w>"
 WORDS = r"[^ \r\n]+"
@@ -113,11 +112,10 @@ def _letters(merge: WrittenMerge) -> Iterable[str]:
             yield letter
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write the merges up to the tokenizer's position; returns what codes do not hold.
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return the merges up to the tokenizer's position.
 
-    A marker of another text is written as the library's `</w>`. Raises FormatError, before anything is written, where
-    the codes would encode otherwise, or if the file cannot be written.
+    A marker of another text is written as the library's `</w>`. Raises FormatError where codes would encode otherwise.
     """
     base = tokenizer.base
     _check(base.base, base.end_of_word, tokenizer.counting, tokenizer.unknown)
@@ -134,9 +132,7 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
         raise FormatError(
             "The codes would be read as merges of GPT-2, by their letters or the file beside them.", _JSON
         )
-    with whole_file(path, FormatError) as file:
-        file.write(data)
-    return tuple(_losses(tokenizer))
+    return {path: data}
 
 
 def check(options: Options) -> None:
@@ -177,7 +173,8 @@ def _written_symbols(tokenizer: Tokenizer) -> list[str]:
     return written
 
 
-def _losses(tokenizer: Tokenizer) -> Iterator[str]:
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what codes do not hold."""
     counting = tokenizer.counting
     yield "Codes hold no ids, and no letters that no merge has."
     if counting.pattern != WORDS:
@@ -191,8 +188,6 @@ def _losses(tokenizer: Tokenizer) -> Iterator[str]:
         yield f"Codes do not hold special tokens: {', '.join(tokenizer.special_ids)}."
     if tokenizer.base.marker != MARKER:
         yield f"The marker {tokenizer.base.marker!r} is written as {MARKER}."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
@@ -238,7 +233,8 @@ FORMAT = Format(
     suffixes=(".codes", ".bpe"),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     holds_pretokenizer=False,
     holds_ids=False,
     check=check,

@@ -19,6 +19,7 @@ from bpe_viz.formats import (
     PretokenizerNeeded,
     check_before_training,
     detect_format,
+    draft_tokenizer,
     load_tokenizer,
     save_tokenizer,
 )
@@ -208,8 +209,9 @@ def test_clip_is_read_from_either_kind_of_file(clip_model, shared, tmp_path):
             loaded.encode("a <|STARTOFTEXT|>")
         assert any("around a text; here they are left out" in note for note in loaded.notes)
     assert any("ftfy" in note for note in load_tokenizer(simple).notes)
-    notes = save_tokenizer(load_tokenizer(simple), tmp_path / "clip.json")
-    assert "looked for before text is normalized" in notes[-1]
+    draft = draft_tokenizer(load_tokenizer(simple), tmp_path / "clip.json")
+    assert "looked for before text is normalized" in draft.losses[-1]
+    draft.write()
     again = load_tokenizer(tmp_path / "clip.json")
     for text, ids in kitoken_cases(shared, "tokenizers/small_tokens_clip_base.txt"):
         assert again.encode(text).ids == ids, text
@@ -463,7 +465,8 @@ def test_the_other_file_is_not_written_over_unasked(tmp_path):
     assert (tmp_path / "vocab.json").read_text() == "mine"
     with pytest.raises(FormatError, match="does not end with the name"):
         save_tokenizer(tokenizer, tmp_path / "x.txt", "gpt2")
-    notes = save_tokenizer(tokenizer, tmp_path / "vocab.json")
+    draft = draft_tokenizer(tokenizer, tmp_path / "vocab.json")
+    draft.write()
     assert load_tokenizer(tmp_path / "merges.txt", GIVEN).encode("lower").ids == tokenizer.encode("lower").ids
-    assert "keep the two files together" in notes[0]
-    assert "--pretokenizer gpt2" in notes[1]
+    assert "keep the two files together" in draft.notes[0]
+    assert "--pretokenizer gpt2" in draft.losses[0]

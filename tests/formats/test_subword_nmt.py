@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import check_before_training, detect_format, load_tokenizer, save_tokenizer
+from bpe_viz.formats import check_before_training, detect_format, draft_tokenizer, load_tokenizer, save_tokenizer
 from bpe_viz.formats.subword_nmt import WORDS
 from tests.formats.training import CORPORA, TEXTS, trained
 
@@ -190,6 +190,7 @@ def test_what_codes_cannot_hold_is_refused(tmp_path):
 def test_what_codes_lose_is_said(tmp_path):
     counting = CountingOptions("gpt2", special_tokens=("<s>",))
     tokenizer = trained("lowlow lower", counting, TrainingOptions(base="characters", end_of_word="glued", marker="_"))
-    notes = " ".join(save_tokenizer(tokenizer.at(1), tmp_path / "x.codes"))
+    draft = draft_tokenizer(tokenizer.at(1), tmp_path / "x.codes")
+    notes = " ".join([*draft.losses, *draft.notes])
     for what in ("no ids", "--pretokenizer gpt2", "<s>", "'_' is written as </w>", "first 1 of"):
         assert what in notes
