@@ -384,7 +384,10 @@ class TestSaving:
         example.workspace.saving.save_tokenizer(path)
         qtbot.waitUntil(lambda: example.findChild(ChoiceDialog) is not None)
         dialog = example.findChild(ChoiceDialog)
-        question = dialog.findChild(QLabel).text()
+        label = dialog.findChild(QLabel)
+        qtbot.waitUntil(dialog.isVisible)
+        assert label.height() >= label.heightForWidth(label.width())
+        question = label.text()
         assert "Ranks do not hold how text is cut: give --pretokenizer gpt2" in question
         assert [button.text() for button in dialog.buttons] == ["Save in another format…", "Save x.tiktoken anyway"]
         assert dialog.buttons[1].accessibleDescription().startswith("Replaces x.tiktoken")
