@@ -211,12 +211,41 @@ class JoinedRanks:
     def _first_symbols(self, content: bytes) -> list[int]:
         return [self._symbol[content[i : i + 1]] for i in range(len(content))]
 
+    def merging_pairs(self, n: int) -> list[Pair | None]:
+        """Return for each of the first n ranks the one pair that ever makes its token while no others apply.
+
+        None: no merge makes it, and only a pre-token that is taken whole becomes it.
+        Wherever a token is made, no merge before has crossed its edges; those inside were, in order, those that its
+        bytes alone would undergo. So the last of these is the only pair that makes it, though others would join to it.
+        """
+        return [self._last_merge(rank, n) for rank in range(n)]
+
+    def _last_merge(self, rank: int, n: int) -> Pair | None:
+        from bpe_viz.engine.boundaries import merges_in_order
+
+        symbol = self._first_symbols(self._content[self.n_base + rank])
+        for start, boundary, made in merges_in_order(tuple(symbol), self):
+            if made == rank:
+                return Pair(symbol[start], symbol[boundary])
+            if made >= n:
+                return None
+            symbol[start] = self.n_base + made
+        return None
+
     def pairs(self, n: int) -> list[Pair]:
-        """Raise FormatError: which pair makes a token depends on what stands around it."""
-        raise FormatError(
-            "This tokenizer is a list of ranks: it merges by joined bytes and has no list of pairs.",
-            "Save it as .tiktoken.",
-        )
+        """Return the pairs that make the first n tokens, and nothing else.
+
+        Raises FormatError if one is only made by taking a pre-token whole, which a list of pairs does not tell.
+        """
+        found = self.merging_pairs(n)
+        if None in found:
+            whole = self._content[self.n_base + found.index(None)]
+            raise FormatError(
+                f"No merge makes the token {whole!r}, which is only taken where it is a whole pre-token, and a list of "
+                f"pairs cannot tell so. There are {found.count(None):,} of them.",
+                "Save as .json or .tiktoken.",
+            )
+        return [pair for pair in found if pair is not None]
 
     def entries(self, n: int) -> PairEntries:
         """Return every way to cut each of the first n tokens into two tokens."""
@@ -274,17 +303,17 @@ class ScoredPieces(JoinedRanks):
 
     def pair(self, rank: int) -> Pair | None:
         """Return the two symbols whose merge makes the piece out of its characters; None if these do not make it."""
-        from bpe_viz.engine.boundaries import merges_in_order
+        return self._last_merge(rank, len(self))
 
-        found = [self._symbol.get(one.encode()) for one in self._content[self.n_base + rank].decode()]
-        symbol = [one for one in found if one is not None]
-        if len(symbol) < len(found):
-            return None  # a character is cut out before any merge
-        for start, boundary, made in merges_in_order(tuple(symbol), self):
-            if made == rank:
-                return Pair(symbol[start], symbol[boundary])
-            symbol[start] = self.n_base + made
-        return None
+    def _first_symbols(self, content: bytes) -> list[int]:
+        found = [self._symbol.get(one.encode()) for one in content.decode()]
+        symbols = [one for one in found if one is not None]
+        # A character that is cut out before any merge leaves nothing to merge.
+        return symbols if len(symbols) == len(found) else []
+
+    def pairs(self, n: int) -> list[Pair]:
+        """Raise FormatError: pieces of one score apply together, and no list of pairs says so."""
+        raise FormatError("This tokenizer is a list of scores, and has no list of pairs.", "Keep its file.")
 
 
 class ListedRanks:

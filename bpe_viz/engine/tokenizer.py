@@ -210,8 +210,11 @@ class Tokenizer:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The merge list as pairs of symbol ids, in rank order. Raises FormatError if it merges by joined bytes."""
-        return self.merge_ranks.pairs(self.n_merges)
+        """The merges up to its position as pairs of symbol ids, in rank order.
+
+        Raises FormatError if they are no list of pairs, as where tokens are only taken whole.
+        """
+        return self.merge_ranks.pairs(self.position)
 
     def id_of(self, symbol: int) -> int:
         """Return the token id of a symbol."""

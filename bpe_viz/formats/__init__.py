@@ -193,8 +193,6 @@ def losses(tokenizer: Tokenizer, target: Format) -> list[str]:
         found.append(
             f"Tokens of the vocabulary that no merge makes are left out, and their ids decode to nothing: {n:,}."
         )
-    if tokenizer.normalizes_first:
-        found.append("Special tokens are looked for before text is normalized; where this comes from it is afterwards.")
     return found
 
 

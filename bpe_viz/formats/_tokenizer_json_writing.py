@@ -12,9 +12,11 @@ from typing import Any
 
 import msgspec
 
+from bpe_viz.engine.merge_ranks import JoinedRanks
 from bpe_viz.engine.pretokenize import LINES, pretokenizer_for, shortened
+from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions, EndOfWord, Options
+from bpe_viz.engine.types import CountingOptions, EndOfWord, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._split_patterns import WHOLE_TEXT, for_library, library_is_installed, why_not_alike
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
@@ -101,9 +103,12 @@ def document_of(tokenizer: Tokenizer) -> Json:
     _check_named_like_the_marker(base.end_of_word, base.marker, list(tokenizer.special_ids))
     texts = written_symbols(tokenizer)
     vocabulary = _vocabulary(tokenizer, texts)
+    pairs, takes_whole = _merges(tokenizer)
     counting = tokenizer.counting
-    added = [_added_token(tokenizer.special_ids[text], text) for text in dict.fromkeys(counting.special_tokens)]
+    added = [_added_token(tokenizer, text) for text in dict.fromkeys(counting.special_tokens)]
     _add_specials(tokenizer, vocabulary)
+    if takes_whole:
+        _check_no_special_is_a_pretoken(tokenizer)
     return {
         "version": "1.0",
         "truncation": None,
@@ -121,11 +126,25 @@ def document_of(tokenizer: Tokenizer) -> Json:
             "end_of_word_suffix": base.marker if base.end_of_word == "glued" else None,
             "fuse_unk": False,
             "byte_fallback": False,
-            "ignore_merges": False,
+            "ignore_merges": takes_whole,
             "vocab": vocabulary,
-            "merges": [[texts[left], texts[right]] for left, right in tokenizer.pairs[: tokenizer.position]],
+            "merges": [[texts[left], texts[right]] for left, right in pairs],
         },
     }
+
+
+def _merges(tokenizer: Tokenizer) -> tuple[list[Pair], bool]:
+    """Return the merges up to the position, and whether a pre-token that is a token is taken whole.
+
+    Of a list of ranks those that make a token at all, and not, as converters write it, every way to cut it in two: the
+    library prefers the pair that is listed first, and joined bytes the one that stands first.
+    """
+    ranks = tokenizer.merge_ranks
+    if not isinstance(ranks, JoinedRanks):
+        return tokenizer.pairs, False
+    made = ranks.merging_pairs(tokenizer.position)
+    # Where merges make every token, a pre-token becomes the token that it is without being taken whole.
+    return [pair for pair in made if pair is not None], None in made
 
 
 def written_symbols(tokenizer: Tokenizer) -> list[str]:
@@ -194,14 +213,31 @@ def _is_letter(end_of_word: EndOfWord, marker: str, text: str) -> bool:
     return len(text) == 1 or (end_of_word == "glued" and text[1:] == marker)
 
 
-def _added_token(token_id: int, text: str) -> Json:
+def _check_no_special_is_a_pretoken(tokenizer: Tokenizer) -> None:
+    """Refuse a special token that, typed as plain text, would be found in the vocabulary and taken whole."""
+    pretokenizer = pretokenizer_for(tokenizer.counting)
+    for text in tokenizer.special_ids:
+        if pretokenizer.split(text) == [text]:
+            raise FormatError(
+                f"Some tokens are only taken whole, and so would the special token {text!r} be in a tokenizer.json, "
+                "even as plain text: it is one pre-token.",
+                "Choose another text for it, or save as .tiktoken.",
+            )
+
+
+def _is_normalized(tokenizer: Tokenizer, text: str) -> bool:
+    """Tell whether a special token is looked for in normalized text, where the library looks for it normalized too."""
+    return tokenizer.normalizes_first and normalize(text, tokenizer.counting.normalize) == text
+
+
+def _added_token(tokenizer: Tokenizer, text: str) -> Json:
     return {
-        "id": token_id,
+        "id": tokenizer.special_ids[text],
         "content": text,
         "single_word": False,
         "lstrip": False,
         "rstrip": False,
-        "normalized": False,
+        "normalized": _is_normalized(tokenizer, text),
         "special": True,
     }
 
@@ -278,6 +314,12 @@ def losses(tokenizer: Tokenizer) -> Iterator[str]:
         return
     if "lowercase" in tokenizer.counting.normalize:
         yield SIGMA_NOTE
+    others = [text for text in tokenizer.counting.special_tokens if not _is_normalized(tokenizer, text)]
+    if tokenizer.normalizes_first and others:
+        yield (
+            "Special tokens are looked for before text is normalized; where this comes from it is afterwards: "
+            f"{', '.join(others)}."
+        )
     base = tokenizer.base
     if base.base == "characters" and base.end_of_word == "glued" and tokenizer.unknown is None:
         yield (

@@ -180,7 +180,7 @@ def check_same_token(tokenizer: Tokenizer, text: str, one: int, other: int) -> N
     They may if they have one id and no merge goes on from either.
     """
     is_one = tokenizer.id_of(one) == tokenizer.id_of(other)
-    if not is_one or any({one, other} & set(pair) for pair in tokenizer.pairs[: tokenizer.position]):
+    if not is_one or any({one, other} & set(pair) for pair in tokenizer.pairs):
         raise FormatError(
             f"Two merges make the token {text!r}, which is one token in such a file and two here.", "Save as .json."
         )

@@ -264,7 +264,7 @@ def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
     if not texts:
         raise FormatError("The tokenizer has no token, and two empty files are no tokenizer.", "Train it on some text.")
     vocabulary = _vocabulary_to_write(tokenizer, texts)
-    pairs = tokenizer.pairs[: tokenizer.position]
+    pairs = tokenizer.pairs
     if len(set(pairs)) < len(pairs):
         raise FormatError("Two merges join the same pair, and the file would mean the last of them.", _JSON)
     lines = [f"{HEADER} 0.2", *(f"{texts[left]} {texts[right]}" for left, right in pairs)]

@@ -149,7 +149,7 @@ def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
             "minbpe numbers the bytes 0 to 255 in order and merges from 256 on, and this tokenizer does not.",
             "Save as .json.",
         )
-    pairs = tokenizer.pairs[:position]
+    pairs = tokenizer.pairs
     if len(set(pairs)) < len(pairs):
         raise FormatError("Two merges join the same pair, which minbpe would number as one.", "Save as .json.")
     specials = {text: tokenizer.special_ids[text] for text in _longest_first(counting.special_tokens)}

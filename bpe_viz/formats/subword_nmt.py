@@ -122,7 +122,7 @@ def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
     if not tokenizer.position:
         raise FormatError("There is no merge, and subword-nmt reads no codes without one.", "Save as .json.")
     written = _written_symbols(tokenizer)
-    pairs = tokenizer.pairs[: tokenizer.position]
+    pairs = tokenizer.pairs
     lines = [f"{HEADER} {'0.1' if base.end_of_word == 'separate' else '0.2'}"]
     lines += [f"{written[left]} {written[right]}" for left, right in pairs]
     if len(set(lines)) < len(lines):
@@ -156,7 +156,7 @@ def _check(base: str, end_of_word: str, counting: CountingOptions, unknown: str 
 def _written_symbols(tokenizer: Tokenizer) -> list[str]:
     """Return how each symbol is written. Raises FormatError where a line would be read as something else."""
     symbols, base = tokenizer.symbols, tokenizer.base
-    used = {symbol for pair in tokenizer.pairs[: tokenizer.position] for symbol in pair}
+    used = {symbol for pair in tokenizer.pairs for symbol in pair}
     used |= set(range(len(base), len(base) + tokenizer.position))
     written = [""] * len(symbols)
     symbol_of: dict[str, int] = {}
