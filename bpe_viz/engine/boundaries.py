@@ -155,6 +155,8 @@ class BoundaryRanks(Generic[_Source]):
         self._remembered[pretoken] = boundaries
 
     def _is_long(self, pretoken: bytes) -> bool:
+        if self.ranks.sweeps:
+            return False  # the kernels take one place at a time
         return len(pretoken) > (LONG if self._kernels.compiled else LONG_FOR_PLAIN)
 
     def split(self, pretoken: bytes, position: int) -> list[int]:
@@ -245,6 +247,7 @@ def split_symbols(symbols: Sequence[int], ranks: MergeSource, position: int) -> 
 def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[int, int, int]]:
     """Merge the lowest rank present, leftmost first, again and again; ranks of one turn are alike.
 
+    Where ranks sweep, all places of a rank are merged before anything else is looked at.
     Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol
     before which a boundary fell, and the rank. n log n steps for n symbols.
     """
@@ -269,12 +272,18 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
     for start in range(n - 1):
         offer(start)
     done: list[tuple[int, int, int]] = []
-    while waiting:
-        lowest = heapq.heappop(waiting)
+    sweep: list[int] = []  # the places that are still to be merged before others, the last one first
+    while sweep or waiting:
+        lowest = sweep.pop() if sweep else heapq.heappop(waiting)
         turn, start = lowest >> 32, lowest & 0xFFFFFFFF
         rank = rank_at[start]
         if rank is None or (rank if turns is None else turns[rank]) != turn:
             continue
+        if ranks.sweeps and not sweep:
+            # They lie on top of the heap, from left to right; merging makes longer tokens, and so none of them anew.
+            while waiting and waiting[0] >> 32 == turn:
+                sweep.append(heapq.heappop(waiting))
+            sweep.reverse()
         boundary = right_of[start]
         symbol[start] = n_base + rank
         rank_at[boundary] = None

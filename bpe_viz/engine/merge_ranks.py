@@ -56,12 +56,14 @@ class MergeSource(Protocol):
     ascends: no merge makes a pair of lower rank than its own, so the highest rank is the last
     turns: the rank behind which each rank applies, where several are alike and the leftmost is taken, whichever it is;
         None: each rank is alone
+    sweeps: a rank merges at all its places, from the left, before a lower one that this makes possible
     """
 
     n_base: int
     takes_whole: bool
     ascends: bool
     turns: Sequence[int] | None
+    sweeps: bool
 
     def __len__(self) -> int:
         """How many ranks there are."""
@@ -93,6 +95,7 @@ class MergeRanks:
 
     takes_whole = False
     ascends = True
+    sweeps = False
     turns: Sequence[int] | None = None
 
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
@@ -168,6 +171,7 @@ class JoinedRanks:
 
     takes_whole = True
     ascends = False
+    sweeps = False
     turns: Sequence[int] | None = None
 
     def __init__(self, base: Sequence[bytes], tokens: Sequence[bytes]) -> None:
@@ -321,7 +325,7 @@ class ListedRanks:
 
     Each rank has a symbol of its own all the same, which tells by which line a token was made; merges go on from all
     symbols of one token alike. Behind them stand the symbols of tokens that no line makes.
-    Source: huggingface/tokenizers, models/bpe/model.rs and word.rs.
+    Source: huggingface/tokenizers, models/bpe/model.rs and word.rs; subword-nmt, apply_bpe.py, which sweeps.
     """
 
     ascends = False
@@ -334,17 +338,20 @@ class ListedRanks:
         right: NDArray[np.int32],
         made: NDArray[np.int32],
         numbers: Mapping[bytes, int] | None = None,
+        sweeps: bool = False,
     ) -> None:
         """Take the list over.
 
         left, right: (ranks,) the first symbols of the tokens that each line joins
         made: (ranks,) the first symbol of the token that each line makes
         numbers: the symbols, base symbols not counted, of pre-tokens that are taken whole once all merges apply
+        sweeps: as in MergeSource
         """
         self.n_base = n_base
         self._left, self._right, self._made = left, right, made
         self._numbers = numbers or {}
         self.takes_whole = numbers is not None
+        self.sweeps = sweeps
 
     def __len__(self) -> int:
         return len(self._made)
@@ -360,6 +367,16 @@ class ListedRanks:
     @cached_property
     def _first(self) -> list[int]:
         return self._made.tolist()  # type: ignore[no-any-return]  # integers
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether a merge can make a pair of lower rank than its own, so that sweeping may give another split."""
+        ranks = np.fromiter(self._rank.values(), np.int64, len(self._rank))
+        symbols = np.concatenate((self._left[ranks], self._right[ranks]))
+        n_symbols = int(max(symbols.max(initial=0), self._made.max(initial=0))) + 1
+        first_use = np.full(n_symbols, len(self), dtype=np.int64)
+        np.minimum.at(first_use, symbols, np.concatenate((ranks, ranks)))
+        return bool((first_use[self._made[ranks]] < ranks).any())
 
     @property
     def n_repeated(self) -> int:
@@ -395,8 +412,9 @@ class ListedRanks:
         return Pair(int(self._left[rank]), int(self._right[rank])) if 0 <= rank < len(self) else None
 
     def pairs(self, n: int) -> list[Pair]:
-        """Return the pairs of the first n lines, those that a later line joins again among them."""
-        return [Pair(a, b) for a, b in zip(self._left[:n].tolist(), self._right[:n].tolist(), strict=True)]
+        """Return the pairs of the first n lines; but of those that a later line joins again only if it is there too."""
+        found = [Pair(a, b) for a, b in zip(self._left[:n].tolist(), self._right[:n].tolist(), strict=True)]
+        return [pair for pair in found if self._rank[pair.left << 32 | pair.right] < n]
 
     def entries(self, n: int) -> PairEntries:
         """Return the pairs of the first n lines that apply."""

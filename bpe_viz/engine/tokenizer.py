@@ -145,13 +145,15 @@ class Tokenizer:
         ids: NDArray[np.int64] | None = None,
         special_ids: dict[str, int] | None = None,
         name: str = "",
+        ranks: MergeSource | None = None,
     ) -> Tokenizer:
         """Return the tokenizer of a merge list; pairs are symbol ids as numbered above.
 
+        ranks: what merges at which rank, if that is not simply each pair at its own
         Raises FormatError if a pair names a symbol that does not exist before it.
         """
         symbols = _symbols_of_merges(base, pairs)
-        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs))
+        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs) if ranks is None else ranks)
         return cls(symbols, boundaries, counting, unknown, None, ids, special_ids, name)
 
     @classmethod

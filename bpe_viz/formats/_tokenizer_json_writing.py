@@ -20,6 +20,7 @@ from bpe_viz.engine.types import CountingOptions, EndOfWord, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats._split_patterns import WHOLE_TEXT, for_library, library_is_installed, why_not_alike
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
+from bpe_viz.formats._written_merges import check_sweeping
 
 Json = dict[str, Any]
 
@@ -101,6 +102,7 @@ def document_of(tokenizer: Tokenizer) -> Json:
     base = tokenizer.base
     _check_marker(base.end_of_word)
     _check_named_like_the_marker(base.end_of_word, base.marker, list(tokenizer.special_ids))
+    check_sweeping(tokenizer, False, "tokenizer.json")
     texts = written_symbols(tokenizer)
     vocabulary = _vocabulary(tokenizer, texts)
     pairs, takes_whole = _merges(tokenizer)

@@ -15,10 +15,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from bpe_viz.engine.merge_ranks import ListedRanks
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary, stand_in_order
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions, Options
+from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
@@ -32,6 +33,7 @@ from bpe_viz.formats._written_merges import (
     MergesInSymbols,
     WrittenList,
     check_same_token,
+    check_sweeping,
     in_symbols,
     read_merges,
 )
@@ -95,6 +97,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         ids=np.array([vocabulary[text] for text in merges.texts], dtype=np.int64),
         special_ids=special_ids,
         name=name or files.merges.name,
+        ranks=merges.ranks,
     )
     tokenizer.refuses_gaps = base.base == "characters" and not is_unknown_used
     tokenizer.normalizes_first = normalizes_first
@@ -260,19 +263,33 @@ def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
     (other,) = companions(path)
     base = tokenizer.base
     _check(base.base, base.end_of_word, base.marker, tokenizer.counting, tokenizer.unknown)
+    check_sweeping(tokenizer, False, "GPT-2's two files")
     texts = written_symbols(tokenizer)
     if not texts:
         raise FormatError("The tokenizer has no token, and two empty files are no tokenizer.", "Train it on some text.")
     vocabulary = _vocabulary_to_write(tokenizer, texts)
     pairs = tokenizer.pairs
-    if len(set(pairs)) < len(pairs):
+    if len(set(pairs)) < len(pairs) and not isinstance(tokenizer.merge_ranks, ListedRanks):
         raise FormatError("Two merges join the same pair, and the file would mean the last of them.", _JSON)
+    _check_order(tokenizer, texts, pairs)
     lines = [f"{HEADER} 0.2", *(f"{texts[left]} {texts[right]}" for left, right in pairs)]
     _check_lines(base.base, lines)
     is_merges = path.name.endswith(tuple(merges for _, merges in NAMES))
     merges_path, vocabulary_path = (path, other) if is_merges else (other, path)
     written = "".join(f"{line}\n" for line in lines).encode()
     return {vocabulary_path: msgspec.json.encode(vocabulary), merges_path: written}
+
+
+def _check_order(tokenizer: Tokenizer, texts: list[str], pairs: list[Pair]) -> None:
+    """Refuse what goes on from a token that only a later line makes: the earlier one is left out at this position."""
+    made = set(texts[: len(tokenizer.base)])
+    for left, right in pairs:
+        if not {texts[left], texts[right]} <= made:
+            raise FormatError(
+                f"A merge of {texts[left]!r} and {texts[right]!r} would stand before what makes them.",
+                "Choose another position, or save as .json.",
+            )
+        made.add(texts[left] + texts[right])
 
 
 def check(options: Options) -> None:

@@ -29,6 +29,7 @@ from bpe_viz.formats._written_merges import (
     WrittenList,
     WrittenMerge,
     check_same_token,
+    check_sweeping,
     in_symbols,
     looks_like_merges,
     read_merges,
@@ -64,7 +65,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     # A token that two merges make is one token.
     number_of: dict[str, int] = {}
     ids = np.array([number_of.setdefault(text, number) for number, text in enumerate(merges.texts)], dtype=np.int64)
-    tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, ids=ids, special_ids={}, name=path.name)
+    tokenizer = Tokenizer.from_merges(
+        base, merges.pairs, counting, ids=ids, special_ids={}, name=path.name, ranks=merges.ranks
+    )
     tokenizer.notes = (*_notes(path, end_of_word, given), *merges.notes)
     return tokenizer
 
@@ -121,6 +124,7 @@ def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
     _check(base.base, base.end_of_word, tokenizer.counting, tokenizer.unknown)
     if not tokenizer.position:
         raise FormatError("There is no merge, and subword-nmt reads no codes without one.", "Save as .json.")
+    check_sweeping(tokenizer, True, "codes")
     written = _written_symbols(tokenizer)
     pairs = tokenizer.pairs
     lines = [f"{HEADER} {'0.1' if base.end_of_word == 'separate' else '0.2'}"]

@@ -130,7 +130,8 @@ def test_lines_that_make_one_token_are_gone_on_from_alike():
     assert ranks.entries(3).rank.tolist() == [1, 2]
     assert ranks.pair(3) == (0, 4)
     assert ranks.pair(9) is None
-    assert [tuple(pair) for pair in ranks.pairs(2)] == [(0, 1), (1, 2)]
+    assert [tuple(pair) for pair in ranks.pairs(2)] == [(1, 2)]  # of a pair that counts later only
+    assert [tuple(pair) for pair in ranks.pairs(5)].count((0, 1)) == 2
 
 
 def test_a_line_that_is_listed_again_applies_at_its_last_place():
@@ -180,3 +181,13 @@ def test_long_pre_tokens_are_worked_out_alike(kernels):
         for position in range(len(ranks) + 1):
             expected = split_symbols(base.start(text)[0], ranks, position)
             assert found.at(position)[0].tolist() == expected
+
+
+def test_a_list_that_sweeps_merges_a_rank_everywhere_before_a_lower_one():
+    # The first line joins "ca" and "c", the second makes "ca".
+    lines = [np.array(one, dtype=np.int32) for one in ([4, 2], [2, 0], [3, 4])]
+    for sweeps, expected in ((False, [3, 0]), (True, [4, 4])):
+        ranks = ListedRanks(3, *lines, sweeps=sweeps)
+        assert ranks.goes_back
+        assert split_symbols([2, 0, 2, 0], ranks, 2) == expected
+    assert not ListedRanks(3, *(line[:1] for line in lines)).goes_back
