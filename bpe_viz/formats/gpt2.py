@@ -22,6 +22,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._gpt2_document import document_beside, with_settings
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
 from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
 from bpe_viz.formats._own_library import Encode, OwnLibrary, encode_with_tokenizers
@@ -74,8 +75,10 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     name, kind, specials = PUBLISHED.get(_fingerprint(vocabulary, written), ("", None, ()))
     settings.tokens |= {text: vocabulary[text] for text in specials}
     # A class of the library takes a tokenizer.json that is there before these two files, and may cut otherwise then.
-    if kind is None and not _whole_beside(files).is_file():
+    if kind is None and not document_beside(files.merges).is_file():
         kind = CLASSES.get(settings.class_name)
+    if kind is not None:
+        settings.follow(kind, vocabulary)
     counting, normalizes_first = _counting(path, files, settings, kind, given)
     special_ids = settings.ids(files.merges.parent, vocabulary)
     unknown = settings.unknown
@@ -103,7 +106,10 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     tokenizer.normalizes_first = normalizes_first
     notes = [*files.notes, *_notes(name, settings, kind), *merges.notes]
     notes += [_late_header_note(files, late)] if (late := late_headers(files.merges, data)) else []
-    tokenizer.notes = (*notes, *_vocabulary_notes(vocabulary, merges, special_ids))
+    notes += _vocabulary_notes(vocabulary, merges, special_ids)
+    if not settings.is_plain:
+        tokenizer = with_settings(tokenizer, vocabulary, written, settings, kind)
+    tokenizer.notes = tuple(dict.fromkeys((*notes, *tokenizer.notes)))
     return tokenizer
 
 
@@ -124,7 +130,7 @@ def _counting(
         counting = CountingOptions(kind.pretokenizer, kind.pattern, kind.normalize, specials)
         return counting, bool(kind.normalize) and bool(settings.normalized)
     if given is None:
-        beside = _whole_beside(files)
+        beside = document_beside(files.merges)
         if beside.is_file():
             said, instead = f", while {beside.name} beside it does", f"Open {beside.name}, or give"
         else:
@@ -135,11 +141,6 @@ def _counting(
             f"{instead} --pretokenizer or --pattern.",
         )
     return CountingOptions(given.pretokenizer, given.pattern, given.normalize, specials), False
-
-
-def _whole_beside(files: Files) -> Path:
-    """Return where a tokenizer.json would stand, which says everything."""
-    return files.merges.with_name("tokenizer.json")
 
 
 def _base_vocabulary(
@@ -374,7 +375,8 @@ def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
         for source, target in zip((files.vocabulary, files.merges), unpacked, strict=True):
             target.write_bytes(read_whole(source))
         vocabulary, merges = BPE.read_file(*map(str, unpacked))
-    document = document_of(tokenizer)
+    known = tokenizer.document
+    document = document_of(tokenizer) if known is None else msgspec.json.decode(known)
     document["model"] |= {"vocab": vocabulary, "merges": merges}
     return encode_with_tokenizers(msgspec.json.encode(document).decode())
 
