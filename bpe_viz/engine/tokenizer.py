@@ -115,6 +115,8 @@ class Tokenizer:
         """How its file's own library makes a text of ids, of which some no token has; None: bytes are joined."""
         self.document: bytes | None = None
         """The whole tokenizer.json that it was read from."""
+        self.renumbered: Mapping[int, int] = {}
+        """The ids of the file by those that its own library gives instead: it numbers some added tokens anew."""
         self._symbol_of_id: dict[int, int] | None = None
         self._special_of_id: dict[int, str] | None = None
         self._quick: QuickIds | None = None

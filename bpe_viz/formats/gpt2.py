@@ -22,6 +22,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._added_tokens import AddedToken, added_ids
 from bpe_viz.formats._gpt2_document import document_beside, with_settings
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
 from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
@@ -107,6 +108,10 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     notes = [*files.notes, *_notes(name, settings, kind), *merges.notes]
     notes += [_late_header_note(files, late)] if (late := late_headers(files.merges, data)) else []
     notes += _vocabulary_notes(vocabulary, merges, special_ids)
+    by_id = sorted(AddedToken(number, text) for text, number in special_ids.items())  # as the library adds them
+    added = added_ids(by_id, vocabulary, len(vocabulary))
+    tokenizer.renumbered = added.moved
+    notes += added.notes
     if not settings.is_plain:
         tokenizer = with_settings(tokenizer, vocabulary, written, settings, kind)
     tokenizer.notes = tuple(dict.fromkeys((*notes, *tokenizer.notes)))
