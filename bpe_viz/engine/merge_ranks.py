@@ -10,7 +10,7 @@ makes the same merges as without a limit, up to the first whose rank is K or mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -57,6 +57,7 @@ class MergeSource(Protocol):
     turns: the rank behind which each rank applies, where several are alike and the leftmost is taken, whichever it is;
         None: each rank is alone
     sweeps: a rank merges at all its places, from the left, before a lower one that this makes possible
+    unused: the ranks whose tokens only lead to others: what is one at the end falls back into what it was made of
     """
 
     n_base: int
@@ -64,6 +65,7 @@ class MergeSource(Protocol):
     ascends: bool
     turns: Sequence[int] | None
     sweeps: bool
+    unused: Collection[int]
 
     def __len__(self) -> int:
         """How many ranks there are."""
@@ -96,6 +98,7 @@ class MergeRanks:
     takes_whole = False
     ascends = True
     sweeps = False
+    unused: Collection[int] = ()
     turns: Sequence[int] | None = None
 
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
@@ -172,6 +175,7 @@ class JoinedRanks:
     takes_whole = True
     ascends = False
     sweeps = False
+    unused: Collection[int] = ()
     turns: Sequence[int] | None = None
 
     def __init__(self, base: Sequence[bytes], tokens: Sequence[bytes]) -> None:
@@ -278,6 +282,7 @@ class ScoredPieces(JoinedRanks):
         pieces: Sequence[bytes],
         frozen: frozenset[int] = frozenset(),
         turns: Sequence[int] | None = None,
+        unused: frozenset[int] = frozenset(),
     ) -> None:
         """Take the list over.
 
@@ -285,11 +290,12 @@ class ScoredPieces(JoinedRanks):
         pieces: the text of all that merges make, the highest score first; no text comes twice, and all their
             characters are in base
         frozen: the base symbols that never merge
-        turns: as in MergeSource, where pieces have the same score
+        turns, unused: as in MergeSource; turns where pieces have the same score
         """
         super().__init__(base, pieces)
         self._frozen = frozen
         self.turns = turns
+        self.unused = unused
         for symbol in frozen:
             del self._symbol[self._content[symbol]]
 
@@ -329,6 +335,7 @@ class ListedRanks:
     """
 
     ascends = False
+    unused: Collection[int] = ()
     turns: Sequence[int] | None = None
 
     def __init__(
