@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 
 from bpe_viz.engine.merge_ranks import JoinedRanks
-from bpe_viz.engine.pretokenize import LINES, pretokenizer_for, shortened
+from bpe_viz.engine.pretokenize import LINES, WHOLE_TEXT, pretokenizer_for, shortened
 from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, EndOfWord, Options, Pair
 from bpe_viz.errors import FormatError
-from bpe_viz.formats._split_patterns import WHOLE_TEXT, for_library, library_is_installed, why_not_alike
+from bpe_viz.formats._split_patterns import for_library, library_is_installed, why_not_alike
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
 from bpe_viz.formats._written_merges import check_sweeping
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import regex
 
-from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
+from bpe_viz.engine.pretokenize import LINES, WHOLE_TEXT, pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Options, Pair
@@ -21,7 +21,6 @@ from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._patterns import check_pattern, counting_for
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, damaged, lines_of, read_whole, shortened_line, without_bom
-from bpe_viz.formats._split_patterns import WHOLE_TEXT
 
 FIRST_LINE = "minbpe v1"
 

@@ -9,12 +9,12 @@ import numpy as np
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.longest_match import LongestMatch, LongestMatchBase
 from bpe_viz.engine.merge_ranks import MergeRanks
+from bpe_viz.engine.pretokenize import WHOLE_TEXT
 from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._rwkv_vocabulary import looks_like_rwkv, read_rwkv
-from bpe_viz.formats._split_patterns import WHOLE_TEXT
 
 
 def detect(path: Path, head: bytes) -> bool:

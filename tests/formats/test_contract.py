@@ -26,6 +26,7 @@ from bpe_viz.formats import (
     losses,
     save_tokenizer,
 )
+from tests.formats.samples import NAMES
 
 ALL = pytest.mark.parametrize("one", formats(), ids=lambda one: one.name)
 SAVING = pytest.mark.parametrize("one", [one for one in formats() if one.contents], ids=lambda one: one.name)
@@ -89,17 +90,29 @@ def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizers, tmp_path):
             assert theirs.ids == ours.ids
 
 
-@SAVING
-def test_a_tokenizer_is_sent_to_another_process_and_encodes_alike_there(one, tokenizers, tmp_path):
-    path = tmp_path / f"saved{one.suffixes[0]}"
-    tokenizer = saved_by(one, tokenizers, path)
-    given = None if one.holds_pretokenizer else CountingOptions(pattern=tokenizer.counting.pattern)
-    loaded = load_tokenizer(path, given)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tokenizer_is_sent_to_another_process_and_encodes_alike_there(name, samples, tmp_path):
+    sample = samples[name]
+    loaded = load_tokenizer(sample.write(tmp_path), sample.given)
     sent = pickle.loads(pickle.dumps(loaded, protocol=5))
-    for position in (0, loaded.n_merges // 2, loaded.n_merges):
-        assert sent.at(position).encode(TEXT) == loaded.at(position).encode(TEXT)
-    ids = loaded.encode(TEXT).ids
+    text = "low lower<s> newest" if loaded.refuses_gaps else f"{TEXT}<s>"
+    for position in {0, loaded.n_merges // 2, loaded.n_merges}:
+        assert sent.at(position).encode(text) == loaded.at(position).encode(text)
+        assert sent.at(position).encode_ids(text) == loaded.at(position).encode_ids(text)
+    ids = [*loaded.encode(text).ids, 99_999]
     assert sent.decode(ids) == loaded.decode(ids)
+    assert [token.id for token in sent.vocabulary()] == [token.id for token in loaded.vocabulary()]
+    for what in ("name", "kind", "notes", "special_ids", "why_no_merges", "document", "renumbered", "counting"):
+        assert getattr(sent, what) == getattr(loaded, what)
+    assert [sent.merge_of(number) for number in ids[:-1]] == [loaded.merge_of(number) for number in ids[:-1]]
+
+
+def test_each_format_has_a_sample_that_is_sent(samples, tmp_path):
+    sent = set()
+    for name, sample in samples.items():
+        (tmp_path / name).mkdir()
+        sent.add(detect_format(sample.write(tmp_path / name)))
+    assert sent == set(formats())
 
 
 @SAVING
