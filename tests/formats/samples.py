@@ -71,6 +71,13 @@ def all_samples(folder: Path) -> dict[str, Sample]:
         "vocab.json": (folder / "letters-vocab.json").read_bytes(),
     }
 
+    around = {
+        name: data.replace(b"Qwen2Tokenizer", b"GPT2Tokenizer").replace(
+            b'"normalized": false}', b'"normalized": false, "lstrip": true}').replace(
+            b'"unk_token": null', b'"add_bos_token": true, "bos_token": "<s>"')
+        for name, data in pair.items()
+    }  # fmt: skip
+
     def one_of(files: dict[str, bytes], name: str, given: CountingOptions | None = None) -> Sample:
         return Sample(name, files[name], given, {other: data for other, data in files.items() if other != name})
 
@@ -121,10 +128,12 @@ def all_samples(folder: Path) -> dict[str, Sample]:
         "minbpe": Sample("x.model", saved("x.model", folder, special, TrainingOptions(merges=20))),
         "subword-nmt 0.2": Sample("x.codes", codes),
         "subword-nmt 0.1": Sample("y.codes", b"l o\nlo w\nlow </w>\nn e\nne w\ne s\nes t\nest </w>\n"),
+        "codes that go on": Sample("w.codes", b"#version: 0.2\nl o\nlo w\no w\nl ow\nlow e\nn e\nlow e\n"),
         "fastBPE": Sample("z.codes", codes.split(b"\n", 1)[1].replace(b"\n", b" 12\n")),
         "GPT-2 merges": one_of(pair, "merges.txt"),
         "GPT-2 vocabulary": one_of(pair, "vocab.json"),
         "GPT-2 settings": one_of(pair, "tokenizer_config.json"),
+        "GPT-2 settings of tokens": one_of(around, "tokenizer_config.json"),
         "GPT-2 merges of letters": one_of(letter_pair, "merges.txt", BLANKS),
         "GPT-2 vocabulary of letters": one_of(letter_pair, "vocab.json", BLANKS),
         "CLIP": Sample("c.txt", b'"bpe_simple_vocab_16e6.txt#version: 0.2\nl o\nlo w</w>\nn e\ne s\nes t</w>\n'),
@@ -143,6 +152,9 @@ def all_samples(folder: Path) -> dict[str, Sample]:
             {"vocab.txt": "\n".join(words).encode()},
         ),
         "sentencepiece": Sample("s.model", model_of(pieces, byte_fallback=True)),
+        "sentencepiece unused": Sample(
+            "n.model", model_of([*pieces[:3], ("low", -2.0, 5), *pieces[4:]], byte_fallback=True)
+        ),
         "sentencepiece unigram": Sample("u.model", model_of(pieces[:-256], kind=1)),
         "packed": Sample("x.tiktoken.gz", gzip.compress(lines.encode(), mtime=0), GIVEN),
     }
@@ -153,4 +165,5 @@ NAMES = (
     *("fastBPE", "GPT-2 merges", "GPT-2 vocabulary", "GPT-2 settings", "GPT-2 merges of letters"),
     *("GPT-2 vocabulary of letters", "CLIP", "rank-json with offsets", "rank-json with ranks", "tekken", "packed"),
     *("steps in tokenizer.json", "rwkv", "bert", "bert settings", "sentencepiece", "sentencepiece unigram"),
+    *("GPT-2 settings of tokens", "codes that go on", "sentencepiece unused"),
 )
