@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +24,9 @@ from bpe_viz.errors import FormatError
 
 if TYPE_CHECKING:
     from bpe_viz.engine.timeline import Published
+
+_SHORT = 256
+"""Bytes of a token whose pairs are looked at one by one."""
 
 
 class PairEntries(NamedTuple):
@@ -226,7 +230,29 @@ class JoinedRanks:
         Wherever a token is made, no merge before has crossed its edges; those inside were, in order, those that its
         bytes alone would undergo. So the last of these is the only pair that makes it, though others would join to it.
         """
-        return [self._last_merge(rank, n) for rank in range(n)]
+        contents = self._content[self.n_base : self.n_base + n]
+        return [
+            self._last_of_short(content, n) if len(content) <= _SHORT else self._last_merge(rank, n)
+            for rank, content in enumerate(contents)
+        ]
+
+    def _last_of_short(self, content: bytes, n: int) -> Pair | None:
+        """Do what _last_merge does: for few bytes it is quicker to look at all pairs again and again."""
+        find, limit = self._symbol.get, self.n_base + n
+        parts = [content[i : i + 1] for i in range(len(content))]
+        joined = [find(left + right, limit) for left, right in pairwise(parts)]
+        while len(parts) > 2:
+            lowest = min(joined)
+            if lowest >= limit:
+                return None
+            at = joined.index(lowest)
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+            del joined[at]
+            if at < len(joined):
+                joined[at] = find(parts[at] + parts[at + 1], limit)
+            if at > 0:
+                joined[at - 1] = find(parts[at - 1] + parts[at], limit)
+        return Pair(self._symbol[parts[0]], self._symbol[parts[1]])
 
     def _last_merge(self, rank: int, n: int) -> Pair | None:
         from bpe_viz.engine.boundaries import merges_in_order

@@ -191,3 +191,14 @@ def test_a_list_that_sweeps_merges_a_rank_everywhere_before_a_lower_one():
         assert ranks.goes_back
         assert split_symbols([2, 0, 2, 0], ranks, 2) == expected
     assert not ListedRanks(3, *(line[:1] for line in lines)).goes_back
+
+
+@given(st.lists(st.text("ab", min_size=2, max_size=6).map(str.encode), max_size=14, unique=True), st.integers(0, 14))
+def test_the_pair_that_makes_a_token_is_found_in_short_and_in_long_ones(tokens, n):
+    ranks = JoinedRanks(BYTES, tokens)
+    n = min(n, len(tokens))
+    found = ranks.merging_pairs(n)
+    assert found == [ranks._last_merge(rank, n) for rank in range(n)]
+    for token, pair in zip(tokens, found, strict=False):
+        split = split_symbols(list(token), JoinedRanks(BYTES, tokens[:n]), n)
+        assert (pair is not None) == (len(split) == 1)
