@@ -138,8 +138,8 @@ def document_of(tokenizer: Tokenizer) -> Json:
 def _merges(tokenizer: Tokenizer) -> tuple[list[Pair], bool]:
     """Return the merges up to the position, and whether a pre-token that is a token is taken whole.
 
-    Of a list of ranks the one pair that ever makes each token; converters write every way to cut it in two, and the others
-    never apply.
+    Of a list of ranks the one pair that ever makes each token; converters write every way to cut it in two, and the
+    others never apply.
     """
     ranks = tokenizer.merge_ranks
     if not isinstance(ranks, JoinedRanks):
