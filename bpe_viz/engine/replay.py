@@ -371,8 +371,9 @@ class Replayer:
         if ranks.takes_whole:
             content = self._pretokens.content
             candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(content(row)) is not None)
-        if ranks.turns is not None:
-            # Pieces of one score are replayed one by one, while the library takes the leftmost, whichever it is.
+        if ranks.turns is not None or ranks.unused:
+            # Pieces of one score are replayed one by one, while the library takes the leftmost, whichever it is; and
+            # pieces that are unused are merged and stay, while the library lets them fall back.
             candidates.update(range(len(self._pretokens)))
         differing = []
         for number, row in enumerate(sorted(candidates)):

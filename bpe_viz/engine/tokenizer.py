@@ -115,6 +115,8 @@ class Tokenizer:
         """How its file's own library makes a text of ids, of which some no token has; None: bytes are joined."""
         self.document: bytes | None = None
         """The whole tokenizer.json that it was read from."""
+        self.renumbered: Mapping[int, int] = {}
+        """The ids of the file by those that its own library gives instead: it numbers some added tokens anew."""
         self._symbol_of_id: dict[int, int] | None = None
         self._special_of_id: dict[int, str] | None = None
         self._quick: QuickIds | None = None
@@ -145,13 +147,15 @@ class Tokenizer:
         ids: NDArray[np.int64] | None = None,
         special_ids: dict[str, int] | None = None,
         name: str = "",
+        ranks: MergeSource | None = None,
     ) -> Tokenizer:
         """Return the tokenizer of a merge list; pairs are symbol ids as numbered above.
 
+        ranks: what merges at which rank, if that is not simply each pair at its own
         Raises FormatError if a pair names a symbol that does not exist before it.
         """
         symbols = _symbols_of_merges(base, pairs)
-        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs))
+        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs) if ranks is None else ranks)
         return cls(symbols, boundaries, counting, unknown, None, ids, special_ids, name)
 
     @classmethod
@@ -210,8 +214,11 @@ class Tokenizer:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The merge list as pairs of symbol ids, in rank order. Raises FormatError if it merges by joined bytes."""
-        return self.merge_ranks.pairs(self.n_merges)
+        """The merges up to its position as pairs of symbol ids, in rank order.
+
+        Raises FormatError if they are no list of pairs, as where tokens are only taken whole.
+        """
+        return self.merge_ranks.pairs(self.position)
 
     def id_of(self, symbol: int) -> int:
         """Return the token id of a symbol."""

@@ -9,10 +9,10 @@ import numpy as np
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.longest_match import LongestMatch, LongestMatchBase
 from bpe_viz.engine.merge_ranks import MergeRanks
+from bpe_viz.engine.pretokenize import WHOLE_TEXT
 from bpe_viz.engine.symbols import SymbolTable
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
-from bpe_viz.formats._split_patterns import WHOLE_TEXT
 
 
 def longest_match_tokenizer(ids: Mapping[bytes, int], special_ids: dict[str, int]) -> Tokenizer:

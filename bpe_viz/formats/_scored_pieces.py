@@ -21,6 +21,13 @@ from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
 from bpe_viz.formats._bpe_model import NotSteppedError
 from bpe_viz.formats._sentencepiece_proto import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, ModelProto
 
+_NO_LETTERS = {
+    CONTROL: "a control piece",
+    UNKNOWN: "the unknown piece",
+    UNUSED: "unused: it merges, and is unknown by itself",
+}
+"""What letters are of which no base symbol can be made."""
+
 
 def scored_pieces(model: ModelProto, special_ids: dict[str, int], unknown: str | None = None) -> Tokenizer:
     """Return a BPE model's tokenizer, its pipeline still to be set. Raises NotSteppedError.
@@ -31,18 +38,16 @@ def scored_pieces(model: ModelProto, special_ids: dict[str, int], unknown: str |
     pieces = model.pieces
     letters = [number for number, piece in enumerate(pieces) if len(piece.text) == 1]
     for number in letters:
-        if pieces[number].type in (CONTROL, UNKNOWN):
+        if pieces[number].type in _NO_LETTERS:
             raise NotSteppedError(
-                f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}"
+                f"its piece {pieces[number].text!r} is a letter that is {_NO_LETTERS[pieces[number].type]}"
             )
-    if any(piece.type == UNUSED for piece in pieces):
-        raise NotSteppedError("it holds unused pieces, which are parted again after merging")
     own = [number for number, piece in enumerate(pieces) if piece.type == USER_DEFINED]
     falls_apart = model.byte_fallback
     of_bytes = [number for number, piece in enumerate(pieces) if piece.type == BYTE] if falls_apart else []
     base_ids = list(dict.fromkeys([*letters, *own, *of_bytes]))
     merged = sorted(
-        (number for number, piece in enumerate(pieces) if piece.type == NORMAL and len(piece.text) > 1),
+        (number for number, piece in enumerate(pieces) if piece.type in (NORMAL, UNUSED) and len(piece.text) > 1),
         key=lambda number: -pieces[number].score,
     )
     turns = _turns(model, merged)
@@ -54,7 +59,9 @@ def scored_pieces(model: ModelProto, special_ids: dict[str, int], unknown: str |
     ids = [*base_ids, *merged, *others]
     texts = [pieces[number].text.encode() for number in ids]
     frozen = frozenset(symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE))
-    ranks = ScoredPieces(texts[: len(base_ids)], texts[len(base_ids) : len(base_ids) + len(merged)], frozen, turns)
+    unused = frozenset(rank for rank, number in enumerate(merged) if pieces[number].type == UNUSED)
+    made = texts[len(base_ids) : len(base_ids) + len(merged)]
+    ranks = ScoredPieces(texts[: len(base_ids)], made, frozen, turns, unused)
     symbols = SymbolTable(
         base,
         np.frombuffer(b"".join(texts), np.uint8),
@@ -74,11 +81,11 @@ def scored_pieces(model: ModelProto, special_ids: dict[str, int], unknown: str |
     if turns is not None:
         n_alike = sum(number for number in Counter(turns).values() if number > 1)
         tokenizer.notes = (f"Pieces that share their score with others apply together: {n_alike:,}.",)
+    if unused:
+        tokenizer.notes += (
+            f"Unused pieces merge on the way to others, and fall back into what they were made of: {len(unused):,}.",
+        )
     return tokenizer
-
-
-def _named(kind: int) -> str:
-    return {CONTROL: "a control piece", UNKNOWN: "the unknown piece"}[kind]
 
 
 def _turns(model: ModelProto, merged: Sequence[int]) -> list[int] | None:

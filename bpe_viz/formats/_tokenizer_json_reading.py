@@ -152,6 +152,7 @@ class _Reading:
         tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
         tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
         tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, pipelines.library)
+        tokenizer.renumbered = added.moved
         tokenizer.notes = (*self._notes(model, added), *symbols.notes)
         return tokenizer
 
@@ -213,6 +214,7 @@ class _Reading:
             "library."
         )
         tokenizer.text_of_ids = _TextOfIds(vocab, added.ids, _Known(library))
+        tokenizer.renumbered = added.moved
         tokenizer.notes = (tokenizer.why_no_merges, *self._notes(model, added))
         tokenizer.is_told_by_options = False
         return tokenizer

@@ -95,6 +95,5 @@ FORMAT = Format(
     suffixes=(".gguf",),
     detect=detect,
     load=load,
-    save=None,
     library=OwnLibrary("llama-cpp-python", _open_library),
 )

@@ -114,6 +114,5 @@ FORMAT = Format(
     suffixes=(".json",),
     detect=detect,
     load=load,
-    save=None,
     library=TIKTOKEN,
 )

@@ -30,5 +30,4 @@ FORMAT = Format(
     suffixes=(".txt",),
     detect=detect,
     load=load,
-    save=None,
 )

@@ -120,6 +120,5 @@ FORMAT = Format(
     suffixes=(".model",),
     detect=detect,
     load=load,
-    save=None,
     library=OwnLibrary("sentencepiece", _open_library),
 )

@@ -20,7 +20,6 @@ from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
 from bpe_viz.formats.openai_encodings import Encoding, encoding_of_file
-from bpe_viz.whole_file import whole_file
 
 SUFFIX = ".tiktoken"
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+")
@@ -117,17 +116,11 @@ def _damaged(path: Path | str, number: int, line: bytes, what: str) -> FormatErr
     return FormatError(f"{path}, line {number} {what}: {shown!r}.", AGAIN)
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write the ranks of a tokenizer at its position; returns what they do not hold.
-
-    Raises FormatError, before anything is written, if merging by joined bytes would give other ids, or if the file
-    cannot be written.
-    """
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return the ranks of a tokenizer at its position. Raises FormatError if joined bytes would give other ids."""
     ranks = _ranks_of(tokenizer)
     lines = (binascii.b2a_base64(token, newline=False) + b" %d\n" % rank for token, rank in ranks)
-    with whole_file(path, FormatError) as file:
-        file.write(b"".join(lines))
-    return tuple(_losses(tokenizer))
+    return {path: b"".join(lines)}
 
 
 def check(options: Options) -> None:
@@ -167,15 +160,14 @@ def _ranks_of(tokenizer: Tokenizer) -> list[tuple[bytes, int]]:
     return sorted(zip(contents, ids, strict=True), key=lambda entry: entry[1])
 
 
-def _losses(tokenizer: Tokenizer) -> Iterator[str]:
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what ranks do not hold."""
     counting = tokenizer.counting
     given = f"--pretokenizer {counting.pretokenizer}" if counting.pattern is None else f"--pattern {counting.pattern}"
     yield f"Ranks do not hold how text is cut: give {given} when opening the file."
     if tokenizer.special_ids:
         listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
         yield f"Ranks do not hold special tokens: {listed}."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 FORMAT = Format(
@@ -184,7 +176,8 @@ FORMAT = Format(
     suffixes=(SUFFIX,),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     holds_pretokenizer=False,
     check=check,
     library=TIKTOKEN,

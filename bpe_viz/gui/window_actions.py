@@ -35,8 +35,8 @@ def _file(window: Window) -> list[ActionSpec]:
         ActionSpec("open-folder", "File", "Open folder…", window.ask_folder, ("Ctrl+Shift+O",)),
         ActionSpec("paste-corpus", "File", "Train on the text in the clipboard", window.paste_corpus, ("Ctrl+Shift+V",)),
         ActionSpec("example", "File", "Worked example", window.open_example),
-        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_open),
-        ActionSpec("save-counts", "File", "Save word counts…", window.save_word_counts, is_enabled=is_counted),
+        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.saver.ask_where, ("Ctrl+Shift+S",), is_enabled=is_open),
+        ActionSpec("save-counts", "File", "Save word counts…", window.saver.ask_where_counts, is_enabled=is_counted),
         ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_open),
         ActionSpec("quit", "File", "Quit", window.quit, ("Ctrl+Q",)),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import detect_format, load_tokenizer
+from bpe_viz.formats import detect_format, draft_tokenizer, load_tokenizer
 from tests.formats.ranks import BYTES, TOKENS, b64, in_tiktoken
 
 pytest.importorskip("tiktoken")
@@ -73,6 +73,18 @@ def test_special_tokens_are_named_and_only_decoded(tmp_path):
     content["special_tokens"] = [{"rank": 0, "token_str": "<unk>", "is_control": True}]
     loaded = load_tokenizer(write(tmp_path, content))
     assert loaded.decode([0, 1]).text == "<unk><SPECIAL_1>"
+
+
+def test_it_is_saved_as_a_tokenizer_json_with_the_same_ids(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    loaded = load_tokenizer(write(tmp_path, document([b"ab", b"abab", b" ab"])))
+    draft = draft_tokenizer(loaded, tmp_path / "tokenizer.json")
+    assert draft.losses == ()
+    draft.write()
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in ("abab ab <s>[INST] x", "字 abababab\n\n"):
+        assert library.encode(text).ids == loaded.encode(text).ids
+    assert library.decode([0, 1, 24], skip_special_tokens=False) == "<unk><s><SPECIAL_24>"
 
 
 @pytest.mark.parametrize(

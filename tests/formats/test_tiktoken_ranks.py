@@ -14,7 +14,14 @@ from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import PretokenizerNeeded, check_before_training, detect_format, load_tokenizer, save_tokenizer
+from bpe_viz.formats import (
+    PretokenizerNeeded,
+    check_before_training,
+    detect_format,
+    draft_tokenizer,
+    load_tokenizer,
+    save_tokenizer,
+)
 
 GIVEN = CountingOptions("gpt2")
 
@@ -147,9 +154,10 @@ def test_what_is_saved_encodes_alike_at_every_position(tmp_path_factory, corpus,
     tokenizer = Tokenizer.from_timeline(trainer.timeline, counting)
     tokenizer = tokenizer.at(min(position, tokenizer.n_merges))
     path = tmp_path_factory.mktemp("saved") / "x.tiktoken"
-    notes = save_tokenizer(tokenizer, path)
-    assert "--pretokenizer gpt2" in notes[0]
-    assert "<s>" in notes[1]
+    draft = draft_tokenizer(tokenizer, path)
+    assert "--pretokenizer gpt2" in draft.losses[0]
+    assert "<s>" in draft.losses[1]
+    draft.write()
     loaded = load_tokenizer(path, GIVEN)
     for now in range(tokenizer.position + 1):
         assert loaded.at(now).encode(text).ids == tokenizer.at(now).encode(text).ids
