@@ -11,13 +11,13 @@ makes the same merges as without a limit, up to the first whose rank is K or mor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine.packing import ENTRIES_A_PIECE
+from bpe_viz.engine.number_table import NumberTable
+from bpe_viz.engine.packing import ENTRIES_A_PIECE, pack, unpack
 from bpe_viz.engine.types import Pair
 from bpe_viz.errors import FormatError
 
@@ -314,23 +314,24 @@ class ListedRanks:
         """
         self.n_base = n_base
         self._left, self._right, self._made = left, right, made
-        self._numbers = numbers or {}
+        self._numbers = dict(numbers or {})
         self.takes_whole = numbers is not None
+        self._rank = NumberTable.last_places(left.astype(np.int64) << 32 | right)
+        self._first_at = made.data
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process."""
+        state = {name: value for name, value in vars(self).items() if name != "_first_at"}
+        return {**state, "_numbers": pack(self._numbers)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        vars(self).update(state, _numbers={}, _first_at=state["_made"].data)
+        for piece in unpack(state["_numbers"]):
+            self._numbers.update(piece)
 
     def __len__(self) -> int:
         return len(self._made)
-
-    @cached_property
-    def _keys(self) -> list[int]:
-        return (self._left.astype(np.int64) << 32 | self._right).tolist()  # type: ignore[no-any-return]  # integers
-
-    @cached_property
-    def _rank(self) -> dict[int, int]:
-        return dict(zip(self._keys, range(len(self)), strict=True))
-
-    @cached_property
-    def _first(self) -> list[int]:
-        return self._made.tolist()  # type: ignore[no-any-return]  # integers
 
     @property
     def n_repeated(self) -> int:
@@ -339,7 +340,7 @@ class ListedRanks:
 
     def of(self, left: int, right: int) -> int | None:
         """Return the rank of a pair, None if it is no merge."""
-        n_base, n_ranks, first = self.n_base, len(self._made), self._first
+        n_base, n_ranks, first = self.n_base, len(self._made), self._first_at
         if n_base <= left < n_base + n_ranks:
             left = first[left - n_base]
         if n_base <= right < n_base + n_ranks:
@@ -371,6 +372,6 @@ class ListedRanks:
 
     def entries(self, n: int) -> PairEntries:
         """Return the pairs of the first n lines that apply."""
-        ranks = np.sort(np.fromiter(self._rank.values(), np.int64, len(self._rank)))
+        ranks = np.sort(self._rank.values)
         ranks = ranks[ranks < n]
         return PairEntries(self._left[ranks], self._right[ranks], ranks)

@@ -71,12 +71,25 @@ class ReplayedTimeline(Timeline):
         self._rank_of = np.empty(0, dtype=np.int32)
         self._leading = np.empty(0, dtype=np.int32)
         self._leading_count = np.empty(0, dtype=np.int64)
+        self._departs = np.zeros(tokenizer.n_merges, dtype=bool)  # one for each entry, of as many as are made
+        self._n_compared = 0
 
-    def publish_leaders(
-        self, rank_of: NDArray[np.int32], leading: NDArray[np.int32], leading_count: NDArray[np.int64]
+    def publish_replayed(
+        self,
+        published: Published,
+        stop: StopReason | None,
+        rank_of: NDArray[np.int32],
+        leading: NDArray[np.int32],
+        leading_count: NDArray[np.int64],
     ) -> None:
-        """Replace what is known of the pairs that were counted most; to be called before publish."""
+        """Show readers more entries, and which pairs were counted most before each."""
         self._rank_of, self._leading, self._leading_count = rank_of, leading, leading_count
+        new = slice(self._n_compared, published.frontier)
+        self._n_compared = published.frontier
+        is_other = rank_of[leading[new]] != np.arange(new.start, new.stop)
+        is_more = leading_count[new] > published.merged_count[new]
+        self._departs[new] = (leading[new] != NO_SLOT) & is_other & is_more
+        self.publish(published, stop)
 
     @property
     def symbols(self) -> SymbolTable:
@@ -117,7 +130,7 @@ class ReplayedTimeline(Timeline):
         A list departs where another pair is counted more often than those that the entry merges.
         """
         published = self.published
-        if rank >= published.frontier or not self.departs()[rank]:
+        if rank >= published.frontier or not self._departs[rank]:
             return None
         slot = int(self._leading[rank])
         left, right = int(published.left[slot]), int(published.right[slot])
@@ -126,11 +139,7 @@ class ReplayedTimeline(Timeline):
 
     def departs(self) -> NDArray[np.bool_]:
         """Return (frontier,) bool: where training on this corpus would have merged something else."""
-        published = self.published
-        n = published.frontier
-        leading, count = self._leading[:n], self._leading_count[:n]
-        is_other = self._rank_of[leading] != np.arange(n)
-        return (leading != NO_SLOT) & is_other & (count > published.merged_count[:n])  # type: ignore[no-any-return]  # bool
+        return self._departs[: self.published.frontier]
 
     def taken_by(self, rank: int) -> NDArray[np.bool_]:
         """Return (slots,) bool: the pairs that an entry merges."""
@@ -361,8 +370,8 @@ class Replayer:
 
     def _publish(self) -> None:
         arrays = self._arrays
-        self.timeline.publish_leaders(arrays.rank_of, arrays.leading, arrays.leading_count)
-        self.timeline.publish(self._published(), "end of list" if self.frontier >= self.target else None)
+        stop: StopReason | None = "end of list" if self.frontier >= self.target else None
+        self.timeline.publish_replayed(self._published(), stop, arrays.rank_of, arrays.leading, arrays.leading_count)
 
     def _find_differing(self, should_stop: StopRequested) -> frozenset[int] | None:
         """Return the pre-tokens that end in another split than the tokenizer's own library gives; None if stopped."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
 from bpe_viz.engine.merge_ranks import JoinedRanks, MergeRanks, MergeSource
+from bpe_viz.engine.number_table import NumberTable
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline, SpecialText
 from bpe_viz.engine.segments import cut_special_tokens, normalize
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
@@ -115,7 +116,7 @@ class Tokenizer:
         """How its file's own library makes a text of ids, of which some no token has; None: bytes are joined."""
         self.document: bytes | None = None
         """The whole tokenizer.json that it was read from."""
-        self._symbol_of_id: dict[int, int] | None = None
+        self._symbol_of_id: NumberTable | None = None
         self._special_of_id: dict[int, str] | None = None
         self._quick: QuickIds | None = None
 
@@ -206,7 +207,7 @@ class Tokenizer:
     @property
     def vocab_size(self) -> int:
         """How many token ids there are."""
-        return len(set(self._ids.tolist()) | set(self.special_ids.values()))
+        return len(self._symbols_of_ids) + len(self._ids_without_symbol())
 
     @property
     def pairs(self) -> list[Pair]:
@@ -250,8 +251,13 @@ class Tokenizer:
 
     def vocabulary(self) -> Iterator[Token]:
         """Yield every token, by id."""
-        for token_id in sorted(set(self._ids.tolist()) | set(self.special_ids.values())):
+        for token_id in sorted([*self._symbols_of_ids.keys.tolist(), *self._ids_without_symbol()]):
             yield self.token(token_id)
+
+    def _ids_without_symbol(self) -> set[int]:
+        """Return the ids of special tokens that no symbol has."""
+        known = self._symbols_of_ids
+        return {token_id for token_id in self.special_ids.values() if known.get(token_id) is None}
 
     def merge_of(self, token_id: int) -> Pair | None:
         """Return the pair of symbols that makes a token; None if no merge does, or more than two symbols make it."""
@@ -376,12 +382,19 @@ class Tokenizer:
 
         return self.pipeline.is_plain_for("") and pretokenizer_for(self.counting).lossless
 
-    def _symbol(self, token_id: int) -> int | None:
+    def index_ids(self) -> None:
+        """Prepare to look ids up, which otherwise takes some time when it is done first."""
+        _ = self._symbols_of_ids
+
+    @property
+    def _symbols_of_ids(self) -> NumberTable:
+        """The symbol of each id; of several symbols of one token the first."""
         if self._symbol_of_id is None:
-            # Of several symbols of one token the first.
-            ids = self._ids.tolist()
-            self._symbol_of_id = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
-        return self._symbol_of_id.get(token_id)
+            self._symbol_of_id = NumberTable.first_places(self._ids)
+        return self._symbol_of_id
+
+    def _symbol(self, token_id: int) -> int | None:
+        return self._symbols_of_ids.get(token_id)
 
     def _special_text(self, token_id: int) -> str | None:
         if self._special_of_id is None:
