@@ -48,6 +48,7 @@ _LEAST_BUDGET = 2_000
 _FIRST_BUDGET = 20_000
 _CELLS_A_LOOK = 1 << 16
 _ROWS_A_LOOK = 1 << 12
+_BYTES_A_LOOK = 1 << 14
 
 
 class ReplayedTimeline(Timeline):
@@ -318,7 +319,7 @@ class Replayer:
                 self._make_room(int(self._arrays.waiting[self.frontier]))
                 continue
             if self.frontier == self.target and self.timeline.differing is None:
-                self.timeline.differing = self._find_differing(should_stop)
+                self.timeline.differing = self._find_differing(progress, should_stop)
             self._publish()
             if answer == kernels_replay.DONE:
                 break
@@ -373,21 +374,27 @@ class Replayer:
         stop: StopReason | None = "end of list" if self.frontier >= self.target else None
         self.timeline.publish_replayed(self._published(), stop, arrays.rank_of, arrays.leading, arrays.leading_count)
 
-    def _find_differing(self, should_stop: StopRequested) -> frozenset[int] | None:
+    def _find_differing(self, progress: Progress, should_stop: StopRequested) -> frozenset[int] | None:
         """Return the pre-tokens that end in another split than the tokenizer's own library gives; None if stopped."""
         candidates = set(np.flatnonzero(self._arrays.passed).tolist())
         ranks, makes, n_base = self._tokenizer.merge_ranks, self._cells.makes, len(self._tokenizer.base)
         if ranks.takes_whole:
-            content = self._pretokens.content
-            candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(content(row)) is not None)
+            of_row = self._pretokens.content
+            candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(of_row(row)) is not None)
         if ranks.turns is not None:
             # Pieces of one score are replayed one by one, while the library takes the leftmost, whichever it is.
             candidates.update(range(len(self._pretokens)))
         differing = []
+        n_bytes = 0
         for number, row in enumerate(sorted(candidates)):
-            if number % _ROWS_A_LOOK == 0 and should_stop():
-                return None
-            theirs = self._tokenizer.symbols_of(self._pretokens.content(row), self.target)
+            if n_bytes >= _BYTES_A_LOOK:
+                if should_stop():
+                    return None
+                progress(number / len(candidates), "Comparing with the splits of lowest rank first")
+                n_bytes = 0
+            content = self._pretokens.content(row)
+            n_bytes += len(content)
+            theirs = self._tokenizer.symbols_of(content, self.target)
             same = [int(makes[one - n_base]) if n_base <= one < n_base + self.target else one for one in theirs]
             if same != list(self.timeline.split(row, self.target)):
                 differing.append(row)

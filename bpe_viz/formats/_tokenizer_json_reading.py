@@ -35,6 +35,7 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
 from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, Id, NotSteppedError, bpe_symbols
+from bpe_viz.formats._joined_steps import joined_steps
 from bpe_viz.formats._reading import parse_json, read_whole, without_bom
 from bpe_viz.formats._tokenizer_json_pipeline import (
     NotSaidByOptions,
@@ -154,7 +155,7 @@ class _Reading:
             ids=symbols.ids,
             special_ids=special_ids,
         )
-        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps)
+        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps, _is_counted_by_options(steps))
         tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
         tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
         tokenizer.text_of_ids = _TextOfIds(contents, model.vocab, added.ids, pipelines.library)
@@ -249,10 +250,23 @@ def _counting(steps: PlainSteps | None, added: dict[str, int]) -> CountingOption
     )
 
 
+def _is_counted_by_options(steps: PlainSteps | None) -> bool:
+    """Tell whether counting by options gives the pre-tokens of the file; the library's lower case is another."""
+    return steps is not None and steps.is_scanned and steps.removed is None and "lowercase" not in steps.normalize
+
+
 class _Pipelines:
     """Builds the library's steps of a file once, when they are needed."""
 
-    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool, has_gaps: bool) -> None:
+    def __init__(
+        self,
+        reading: _Reading,
+        ids: dict[str, int],
+        in_letters: bool,
+        has_gaps: bool,
+        is_counted_by_options: bool,
+    ) -> None:
+        self._is_counted_by_options = is_counted_by_options
         self._reading = reading
         self._has_gaps = has_gaps
         self._ids = ids
@@ -278,7 +292,16 @@ class _Pipelines:
             written["pre_tokenizer"] = without_last_step(reading.file.pre_tokenizer)
         written["post_processor"] = _untrimmed(reading.file.post_processor)
         document = msgspec.json.encode({"version": "1.0", **written, "model": BYTE_MODEL})
-        return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)
+        file = reading.file
+        joined = joined_steps(file.normalizer, file.pre_tokenizer, file.added_tokens or ())
+        return StepsPipeline(
+            document,
+            reading.source,
+            reading.added_tokens(self._ids),
+            self._letters,
+            None if self._has_gaps else joined,
+            self._is_counted_by_options,
+        )
 
 
 @dataclass(frozen=True, slots=True)
