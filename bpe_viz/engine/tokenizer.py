@@ -29,16 +29,22 @@ __all__ = ["BYTES", "DecodedPiece", "Decoding", "SpecialText", "Tokenizer"]
 _MOST_BYTES = 1 << 30
 """Of all tokens: a list in which each merge doubles the longest would soon have no end."""
 
+_SPECIAL_KINDS = ("special", "unknown")
+
 BYTES = tuple(bytes([byte]) for byte in range(256))
 """The base vocabulary of bytes, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedPiece:
-    """What one id stands for; content is None where no token has this id."""
+    """What one id stands for; content is None where no token has this id.
+
+    is_special: it is a special or the unknown token, and no text
+    """
 
     id: int
     content: bytes | None
+    is_special: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +54,15 @@ class Decoding:
     pieces: one an id, in order
     unknown: the ids that no token has, in order
     invalid: how many U+FFFD stand for bytes that are no whole character
+    special: how many ids are special tokens; n_bytes: how many bytes all stand for
     """
 
     pieces: tuple[DecodedPiece, ...]
     text: str
     unknown: tuple[int, ...]
     invalid: int
+    special: int
+    n_bytes: int
 
 
 class Tokenizer:
@@ -357,23 +366,24 @@ class Tokenizer:
                 run = []
                 continue
             content = token.content + (space if token.ends_word else b"")
-            pieces.append(DecodedPiece(token_id, content))
+            pieces.append(DecodedPiece(token_id, content, token.kind in _SPECIAL_KINDS))
             run.append(content)
         text.append(b"".join(run).decode(errors="replace"))
         invalid += _count_invalid(run)
         joined = "".join(text)
-        return Decoding(tuple(pieces), joined.removesuffix(" ") if space else joined, tuple(unknown), invalid)
+        return _decoding(pieces, joined.removesuffix(" ") if space else joined, unknown, invalid)
 
     def _decode_by_library(self, ids: Sequence[int], text: str) -> Decoding:
         pieces: list[DecodedPiece] = []
         for token_id in ids:
             try:
-                pieces.append(DecodedPiece(token_id, self.label(token_id)))
+                label, kind = self.label(token_id), self.token(token_id).kind
+                pieces.append(DecodedPiece(token_id, label, kind in _SPECIAL_KINDS))
             except KeyError:
                 pieces.append(DecodedPiece(token_id, None))
         typed = sum((piece.content or b"").count("\ufffd".encode()) for piece in pieces)
-        unknown = tuple(piece.id for piece in pieces if piece.content is None)
-        return Decoding(tuple(pieces), text, unknown, max(0, text.count("\ufffd") - typed))
+        unknown = [piece.id for piece in pieces if piece.content is None]
+        return _decoding(pieces, text, unknown, max(0, text.count("\ufffd") - typed))
 
     @property
     def covers_text(self) -> bool:
@@ -436,6 +446,12 @@ class Tokenizer:
             if content in wanted and not self.symbols.ends_word(symbol):
                 found[wanted[content]] = symbol
         return found
+
+
+def _decoding(pieces: Sequence[DecodedPiece], text: str, unknown: Sequence[int], invalid: int) -> Decoding:
+    special = sum(piece.is_special for piece in pieces)
+    n_bytes = sum(len(piece.content) for piece in pieces if piece.content is not None)
+    return Decoding(tuple(pieces), text, tuple(unknown), invalid, special, n_bytes)
 
 
 def _count_invalid(run: list[bytes]) -> int:
