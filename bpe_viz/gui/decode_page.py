@@ -102,6 +102,7 @@ class DecodePage(QWidget):
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area = area
         area.setStyleSheet("QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; }")
         row = QHBoxLayout()
         row.addWidget(self.message, 1)
@@ -182,7 +183,10 @@ class DecodePage(QWidget):
         self._column.setContentsMargins(margin, look.grid, margin, look.grid)
         self._column.setSpacing(look.grid)
         line = look.mono_metrics().lineSpacing()
-        self.field.setFixedHeight(round(line * _FIELD_ROWS) + look.px(14))
+        # In a low panel the field gives up a row, so that what the ids stand for is seen.
+        self.field.setMinimumHeight(round(line) + look.px(14))
+        self.field.setMaximumHeight(round(line * _FIELD_ROWS) + look.px(14))
+        self._area.setMinimumHeight(self.chips.row_height)
 
 
 def _chip(piece: DecodedPiece, number: int) -> Chip:
@@ -254,6 +258,11 @@ class ChipFlow(QWidget):
     def minimumSizeHint(self) -> QSize:
         """The same, so that the view around it scrolls."""
         return QSize(0, len(self._rows) * self._pitch)
+
+    @property
+    def row_height(self) -> int:
+        """How high a row is, with the gap below it."""
+        return self._pitch
 
     @property
     def _pitch(self) -> int:

@@ -39,7 +39,7 @@ class DepartureButton(ShrinkingButton):
         is_replay = workspace.tokenizer is not None and workspace.corpus is not None
         n = int(workspace.merges.departs().sum()) if is_replay and workspace.merges is not None else 0
         self.setVisible(n > 0)
-        self.show_text(f"{n:,} depart{'s' if n == 1 else ''}")
+        self.show_text(f"{n:,}")
         self.setAccessibleName(f"{n:,} entries depart from training: next one")
 
     @Slot()

@@ -139,7 +139,7 @@ def test_departures_are_counted_and_gone_to(qtbot, made, tmp_path):
     replay(qtbot, made, tmp_path, OTHER)
     departing = np.flatnonzero(made.workspace.merges.departs()) + 1
     button = panel(made, MergeListPanel).departures
-    assert button.full_text.startswith(f"{len(departing)} depart")
+    assert button.full_text == f"{len(departing)}"
     visited = []
     for _ in departing:
         button.click()
