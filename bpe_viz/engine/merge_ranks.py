@@ -180,6 +180,19 @@ class JoinedRanks:
         self._content = [*base, *tokens]
         self._symbol = {content: symbol for symbol, content in enumerate(self._content)}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process, in pieces."""
+        state = {name: value for name, value in vars(self).items() if name != "_symbol"}
+        return {**state, "_content": pack(self._content)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        vars(self).update(state, _content=[], _symbol={})
+        for piece in unpack(state["_content"]):
+            first = len(self._content)
+            self._content += piece
+            self._symbol.update(zip(piece, range(first, len(self._content)), strict=True))
+
     def __len__(self) -> int:
         return len(self._content) - self.n_base
 
@@ -257,7 +270,15 @@ class ScoredPieces(JoinedRanks):
         super().__init__(base, pieces)
         self._frozen = frozen
         self.turns = turns
-        for symbol in frozen:
+        self._leave_out_frozen()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack the list."""
+        super().__setstate__(state)
+        self._leave_out_frozen()
+
+    def _leave_out_frozen(self) -> None:
+        for symbol in self._frozen:
             del self._symbol[self._content[symbol]]
 
     def of(self, left: int, right: int) -> int | None:
