@@ -23,7 +23,7 @@ from bpe_viz.engine.kernels_boundaries import EMPTY
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
 from bpe_viz.engine.kernels_replay import ReplayState
 from bpe_viz.engine.merge_list import ListedMerges
-from bpe_viz.engine.slices import next_budget
+from bpe_viz.engine.slices import let_others_run, next_budget
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.timeline import Published, Reader, Timeline
 from bpe_viz.engine.types import (
@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 _LEAST_BUDGET = 2_000
 _FIRST_BUDGET = 20_000
 _CELLS_A_LOOK = 1 << 16
-_ROWS_A_LOOK = 1 << 12
-_BYTES_A_LOOK = 1 << 14
+_SYMBOLS_A_PART = 1 << 18
+_BYTES_A_LOOK = 1 << 11
+"""About three milliseconds."""
 
 
 class ReplayedTimeline(Timeline):
@@ -191,17 +192,25 @@ class _Cells:
         self._n_base = len(base)
         self.start = np.concatenate(([0], np.cumsum(lengths + 1))) + 1
         self.n = int(self.start[-1])
-        where = np.arange(len(symbols)) + 1 + np.repeat(np.arange(rows), lengths)
         self.first_symbol = zeros(self.n, np.int32)
         self.first_symbol[:] = GAP
-        self.first_symbol[where] = symbols
         self.row = zeros(self.n, np.int32)
-        self.row[where] = np.repeat(np.arange(rows, dtype=np.int32), lengths)
         self.fallen = zeros(self.n, np.int32)
         self.fallen[:] = kernels_replay.NEVER
+        self.n_tokens = 0
         ends = np.cumsum(lengths)
-        known = np.concatenate(([0], np.cumsum(symbols >= 0)))
-        self.n_tokens = int(((known[ends] - known[ends - lengths]) * pretokens.counts).sum())
+        row = 0
+        while row < rows:  # in parts: numpy holds Python's lock while it repeats and sums up
+            first = int(ends[row] - lengths[row])
+            end = max(row + 1, int(np.searchsorted(ends, first + _SYMBOLS_A_PART, "right")))
+            of_row = np.repeat(np.arange(row, end, dtype=np.int32), lengths[row:end])
+            here = symbols[first : int(ends[end - 1])]
+            where = np.arange(first + 1, first + 1 + len(here)) + of_row
+            self.first_symbol[where] = here
+            self.row[where] = of_row
+            known = np.bincount(of_row[here >= 0] - row, minlength=end - row)
+            self.n_tokens += int(np.dot(known, pretokens.counts[row:end]))
+            row = end
 
     def split(self, row: int, position: int) -> NDArray[np.int64]:
         """Return the symbols of a pre-token at a position: (n,) int64."""
@@ -238,10 +247,15 @@ def _base_symbols(
         codes = np.frombuffer(pretokens.data, dtype=np.uint8)
         return base.look_up(codes, np.zeros(len(codes), dtype=bool)), np.diff(pretokens.offsets)
     parts: list[NDArray[np.int32]] = []
+    n_bytes = 0
     for row in range(rows):
-        if row % _ROWS_A_LOOK == 0:
+        if n_bytes >= _BYTES_A_LOOK:
             job.look(row / rows, "Writing the text in base symbols")
-        parts.append(base.arrays(pretokens.content(row))[0])
+            let_others_run()
+            n_bytes = 0
+        content = pretokens.content(row)
+        n_bytes += len(content)
+        parts.append(base.arrays(content)[0])
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), lengths
 
@@ -391,6 +405,7 @@ class Replayer:
                 if should_stop():
                     return None
                 progress(number / len(candidates), "Comparing with the splits of lowest rank first")
+                let_others_run()
                 n_bytes = 0
             content = self._pretokens.content(row)
             n_bytes += len(content)

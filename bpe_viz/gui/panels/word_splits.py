@@ -171,7 +171,7 @@ class WordSplitsPanel(Panel):
             return
         differing = timeline.differing
         if differing:
-            example = visible(corpus.pretokens.content(min(differing)), limit=LONGEST_EXAMPLE)
+            example = visible(corpus.pretokens.content(next(iter(differing))), limit=LONGEST_EXAMPLE)
             self._note.setText(
                 f"{DIFFERS} In {len(differing):,} of {len(corpus.pretokens):,} pre-tokens, such as {example}, the list "
                 "made step by step ends in another split than its own library gives, which merges lowest rank first. "
