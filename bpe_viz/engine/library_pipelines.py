@@ -16,6 +16,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from bpe_viz.engine.joined_steps import JoinedSteps
 from bpe_viz.engine.pipeline import (
     Int64s,
     Pipeline,
@@ -100,17 +101,29 @@ class StepsPipeline:
 
     title = "the steps of the file, run by the tokenizers library"
 
-    def __init__(self, document: bytes, source: str, added: AddedTokens, letters: Mapping[str, bytes] | None) -> None:
+    def __init__(
+        self,
+        document: bytes,
+        source: str,
+        added: AddedTokens,
+        letters: Mapping[str, bytes] | None,
+        joined: JoinedSteps | None = None,
+        is_counted_by_options: bool = False,
+    ) -> None:
         """Build the tokenizer of the steps.
 
         document: the tokenizer.json, with BYTE_MODEL for its model
         source: names the file in errors
         letters: the byte that each letter stands for, if letters stand for bytes behind all steps
+        joined: the same steps for counting, if they are of those kinds
+        is_counted_by_options: a corpus that is counted with the tokenizer's CountingOptions has the same pre-tokens
         Raises OptionError if the library is not installed, FormatError if it refuses the steps.
         """
         self.library = library_tokenizer(document, source)
         self._added = added
         self._letters = letters
+        self.joined = None if letters is not None else joined
+        self.is_counted_by_options = is_counted_by_options
         # id_to_token would give the texts as they are looked for, which may be normalized.
         self._added_by_number = {number: one.content for number, one in self.library.get_added_tokens_decoder().items()}
 

@@ -11,14 +11,14 @@ makes the same merges as without a limit, up to the first whose rank is K or mor
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine.packing import ENTRIES_A_PIECE
+from bpe_viz.engine.number_table import NumberTable
+from bpe_viz.engine.packing import ENTRIES_A_PIECE, pack, unpack
 from bpe_viz.engine.types import Pair
 from bpe_viz.errors import FormatError
 
@@ -192,6 +192,19 @@ class JoinedRanks:
         self._content = [*base, *tokens]
         self._symbol = {content: symbol for symbol, content in enumerate(self._content)}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process, in pieces."""
+        state = {name: value for name, value in vars(self).items() if name != "_symbol"}
+        return {**state, "_content": pack(self._content)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        vars(self).update(state, _content=[], _symbol={})
+        for piece in unpack(state["_content"]):
+            first = len(self._content)
+            self._content += piece
+            self._symbol.update(zip(piece, range(first, len(self._content)), strict=True))
+
     def __len__(self) -> int:
         return len(self._content) - self.n_base
 
@@ -322,7 +335,15 @@ class ScoredPieces(JoinedRanks):
         self._frozen = frozen
         self.turns = turns
         self.unused = unused
-        for symbol in frozen:
+        self._leave_out_frozen()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack the list."""
+        super().__setstate__(state)
+        self._leave_out_frozen()
+
+    def _leave_out_frozen(self) -> None:
+        for symbol in self._frozen:
             del self._symbol[self._content[symbol]]
 
     def of(self, left: int, right: int) -> int | None:
@@ -382,29 +403,30 @@ class ListedRanks:
         """
         self.n_base = n_base
         self._left, self._right, self._made = left, right, made
-        self._numbers = numbers or {}
+        self._numbers = dict(numbers or {})
         self.takes_whole = numbers is not None
         self.sweeps = sweeps
+        self._rank = NumberTable.last_places(left.astype(np.int64) << 32 | right)
+        self._first_at = made.data
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process."""
+        state = {name: value for name, value in vars(self).items() if name != "_first_at"}
+        return {**state, "_numbers": pack(self._numbers)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        vars(self).update(state, _numbers={}, _first_at=state["_made"].data)
+        for piece in unpack(state["_numbers"]):
+            self._numbers.update(piece)
 
     def __len__(self) -> int:
         return len(self._made)
 
-    @cached_property
-    def _keys(self) -> list[int]:
-        return (self._left.astype(np.int64) << 32 | self._right).tolist()  # type: ignore[no-any-return]  # integers
-
-    @cached_property
-    def _rank(self) -> dict[int, int]:
-        return dict(zip(self._keys, range(len(self)), strict=True))
-
-    @cached_property
-    def _first(self) -> list[int]:
-        return self._made.tolist()  # type: ignore[no-any-return]  # integers
-
     @property
     def goes_back(self) -> bool:
         """Whether a merge can make a pair of lower rank than its own, so that sweeping may give another split."""
-        ranks = np.fromiter(self._rank.values(), np.int64, len(self._rank))
+        ranks = self._rank.values
         symbols = np.concatenate((self._left[ranks], self._right[ranks]))
         n_symbols = int(max(symbols.max(initial=0), self._made.max(initial=0))) + 1
         first_use = np.full(n_symbols, len(self), dtype=np.int64)
@@ -418,7 +440,7 @@ class ListedRanks:
 
     def of(self, left: int, right: int) -> int | None:
         """Return the rank of a pair, None if it is no merge."""
-        n_base, n_ranks, first = self.n_base, len(self._made), self._first
+        n_base, n_ranks, first = self.n_base, len(self._made), self._first_at
         if n_base <= left < n_base + n_ranks:
             left = first[left - n_base]
         if n_base <= right < n_base + n_ranks:
@@ -446,11 +468,12 @@ class ListedRanks:
 
     def pairs(self, n: int) -> list[Pair]:
         """Return the pairs of the first n lines; but of those that a later line joins again only if it is there too."""
-        found = [Pair(a, b) for a, b in zip(self._left[:n].tolist(), self._right[:n].tolist(), strict=True)]
-        return [pair for pair in found if self._rank[pair.left << 32 | pair.right] < n]
+        left, right = self._left[:n], self._right[:n]
+        last = self._rank.values[np.searchsorted(self._rank.keys, left.astype(np.int64) << 32 | right)]
+        return [Pair(a, b) for a, b in zip(left[last < n].tolist(), right[last < n].tolist(), strict=True)]
 
     def entries(self, n: int) -> PairEntries:
         """Return the pairs of the first n lines that apply."""
-        ranks = np.sort(np.fromiter(self._rank.values(), np.int64, len(self._rank)))
+        ranks = np.sort(self._rank.values)
         ranks = ranks[ranks < n]
         return PairEntries(self._left[ranks], self._right[ranks], ranks)

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+import msgspec
+
 from bpe_viz.engine.llama_cpp_cutting import Passes, Span, SpecialToken
 from bpe_viz.engine.llama_cpp_pipelines import SPACE, LinesPipeline, PiecesPipeline, WordsPipeline
 from bpe_viz.engine.pretokenize import pretokenizer_for
@@ -59,7 +61,7 @@ def _of_bytes(vocabulary: Vocabulary, known: Pretokenizer, given: CountingOption
     before, behind = vocabulary.around(known.adds_first, _ELEVEN if known.has_first else None, _ELEVEN)
     merges = _merges(vocabulary)
     vocab = _mergeable(vocabulary, specials, merges, known.takes_whole)
-    model = BpeModel(vocab, merges, ignore_merges=known.takes_whole)
+    model = BpeModel(vocab, _in_json(merges), ignore_merges=known.takes_whole)
     symbols = _symbols(vocabulary, model, True, {one.text for one in specials})
     is_plain = (
         known.option is not None
@@ -107,7 +109,7 @@ def _of_characters(vocabulary: Vocabulary, known: Pretokenizer) -> Tokenizer:
         raise _not_stepped(vocabulary, NotSteppedError(f"its merges join {named}, which is a byte"))
     line_ends = {text: number for text, number in ids.items() if set(text) == {"\n"}} if known.takes_line_ends else {}
     needs_no_merge = special_ids.keys() | line_ends.keys()
-    symbols = _symbols(vocabulary, BpeModel(ids, merges, byte_fallback=True), False, needs_no_merge)
+    symbols = _symbols(vocabulary, BpeModel(ids, _in_json(merges), byte_fallback=True), False, needs_no_merge)
     tokenizer = Tokenizer(
         symbols.symbols,
         symbols.boundaries,
@@ -138,12 +140,17 @@ def _known(vocabulary: Vocabulary, given: CountingOptions | None) -> Pretokenize
 
 def _symbols(vocabulary: Vocabulary, model: BpeModel, of_bytes: bool, special: Collection[str]) -> BpeSymbols:
     try:
-        return bpe_symbols(f"{vocabulary.path}: tokenizer.ggml", model, of_bytes, special, has_gaps=of_bytes)
+        contents = list(map(str.encode, model.vocab))
+        return bpe_symbols(f"{vocabulary.path}: tokenizer.ggml", model, contents, of_bytes, special, has_gaps=of_bytes)
     except NotSteppedError as error:
         raise _not_stepped(vocabulary, error) from error
 
 
-def _merges(vocabulary: Vocabulary) -> list[str | _Pair]:
+def _in_json(merges: list[_Pair]) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(merges))
+
+
+def _merges(vocabulary: Vocabulary) -> list[_Pair]:
     """Return the merges; of a pair that is listed again the first place counts, unlike in the tokenizers library."""
     return list(dict.fromkeys(_pairs(vocabulary)))
 

@@ -90,7 +90,7 @@ class FidelityCheck(QObject):
         if self._verifies is None:
             self._show(None)
             return
-        self._show(Fidelity("asking", "…", "Its own library is asked"))
+        self._show(Fidelity("asking", "comparing…", "Its own library is asked"))
         self._pause.start()
 
     @Slot()

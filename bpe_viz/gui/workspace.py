@@ -29,7 +29,7 @@ from bpe_viz.gui.replay import CountFor, Replay
 from bpe_viz.gui.row_listing import RowListing
 from bpe_viz.gui.saving import Saving
 from bpe_viz.gui.shown import Shown
-from bpe_viz.gui.shown_state import ShownState
+from bpe_viz.gui.shown_state import NO_BRANCH_REMEDY, ShownState
 from bpe_viz.gui.text_encoder import TextEncoder
 from bpe_viz.gui.training import Activity, CountCorpus, Training
 
@@ -212,9 +212,8 @@ class Workspace(ShownState):
             opened = f"No pair can be merged by hand while {self._opening.name} is being opened."
             self.failed.emit(PairError(opened, "Wait for it, or press Stop."))
             return
-        if self.tokenizer is not None:
-            stands = f"The merge list of {self.tokenizer.name} stands as it is."
-            self.failed.emit(PairError(stands, "Train on a text to merge other pairs."))
+        if self.why_no_branch is not None:
+            self.failed.emit(PairError(self.why_no_branch, NO_BRANCH_REMEDY))
             return
         following = frame.next
         if following is not None and (following.left, following.right) == pair:
@@ -342,9 +341,18 @@ class Workspace(ShownState):
         timeline = self.timeline
         if timeline is None:
             return
-        occurs = np.flatnonzero(timeline.published.merged_count[: timeline.frontier]) + 1
-        there = occurs[occurs > self._wanted] if forward else occurs[occurs < self._wanted][::-1]
-        self.jump(int(there[0]) if len(there) else self.last_position if forward else 0)
+        self._step_among(np.flatnonzero(timeline.published.merged_count[: timeline.frontier]), forward)
+
+    def step_to_departing(self, forward: bool) -> None:
+        """Go to the next entry where training on the corpus would have merged something else, or to the one before."""
+        if self.merges is not None:
+            self._step_among(np.flatnonzero(self.merges.departs()), forward)
+
+    def _step_among(self, ranks: NDArray[np.intp], forward: bool) -> None:
+        """Go behind the next of these merges, ascending, or the one before; behind the last of them to the end."""
+        at = int(np.searchsorted(ranks + 1, self._wanted, "right" if forward else "left")) - (not forward)
+        beyond = self.last_position if forward else 0
+        self.jump(int(ranks[at]) + 1 if 0 <= at < len(ranks) else beyond)
 
     # --- frames ---
 

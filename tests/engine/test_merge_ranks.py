@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -202,3 +203,25 @@ def test_the_pair_that_makes_a_token_is_found_in_short_and_in_long_ones(tokens, 
     for token, pair in zip(tokens, found, strict=False):
         split = split_symbols(list(token), JoinedRanks(BYTES, tokens[:n]), n)
         assert (pair is not None) == (len(split) == 1)
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [
+        JoinedRanks(BYTES, [b"ab", b"bc", b"abc"]),
+        ScoredPieces([b"a", b"b", b"<s>"], [b"ab", b"aba"], frozenset({2})),
+        listed(),
+        listed(numbers={b"ab": 1, b"abc": 4}),
+    ],
+)
+def test_a_list_means_the_same_in_another_process(ranks):
+    sent = pickle.loads(pickle.dumps(ranks, protocol=5))
+    n_symbols = ranks.n_base + len(ranks)
+    assert len(sent) == len(ranks)
+    for left in range(n_symbols):
+        assert [sent.of(left, right) for right in range(n_symbols)] == [
+            ranks.of(left, right) for right in range(n_symbols)
+        ]
+    assert [sent.pair(rank) for rank in range(len(ranks))] == [ranks.pair(rank) for rank in range(len(ranks))]
+    for pretoken in (b"ab", b"abc", b"a", b"<s>"):
+        assert sent.whole(pretoken) == ranks.whole(pretoken)

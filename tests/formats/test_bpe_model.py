@@ -158,7 +158,7 @@ def test_a_line_of_the_file_is_a_merge_and_a_token_names_the_line_that_made_it(t
         (["ab"], "is 'ab', which is no pair"),
         (["a b c"], "is 'a b c', which is no pair"),
         ([["a", ""]], "which is no pair"),
-        ([["a", "b", "c"]], "model is no whole tokenizer.json"),
+        ([["a", "b", "c"]], "model.merges is no whole tokenizer.json"),
     ],
 )
 def test_a_merge_list_that_the_library_refuses_is_refused_by_line(merges, said, tmp_path):
