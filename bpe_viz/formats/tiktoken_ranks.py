@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
@@ -81,6 +82,7 @@ def _tokenizer(
         tokenizer = Tokenizer.from_ranks(ranks, counting, special_ids, name)
     except FormatError as error:
         raise FormatError(f"{path}: {error.message}", error.remedy) from error
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.notes = notes
     return tokenizer
 
