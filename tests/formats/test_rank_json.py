@@ -57,6 +57,13 @@ def claude_in_tiktoken(shared):
     return in_tiktoken(ranks, content["pat_str"], content["special_tokens"])
 
 
+def test_an_empty_token_in_lines_of_ranks_is_said(tmp_path):
+    lines = [f"{b64(byte)} {number}" for number, byte in enumerate(BYTES)]
+    content = document([], bpe_ranks="\n".join([*lines, "= 256"]), special_tokens={}, explicit_n_vocab=257)
+    (note,) = load_tokenizer(write(tmp_path, content)).notes
+    assert "The token of rank 256 is empty" in note
+
+
 @pytest.mark.parametrize("text", [*NEWER_TEXTS, "<s>".join(NEWER_TEXTS)])
 def test_letters_are_those_of_the_unicode_that_tiktoken_knows(text, tmp_path):
     loaded = load_tokenizer(write(tmp_path, document(NEWER_TOKENS)))

@@ -80,6 +80,22 @@ def test_the_name_does_not_matter_nor_the_line_ends(tmp_path):
         assert load_tokenizer(path, GIVEN).encode("xab").ids == [ord("x"), 256]
 
 
+def test_an_empty_token_is_said_and_no_text_becomes_it(tmp_path):
+    """As in Whisper's multilingual.tiktoken, whose last line is `= 50256`."""
+    pytest.importorskip("tiktoken")
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(written([b"ab"]) + b"= 257\n")
+    tokenizer = load_tokenizer(path, GIVEN)
+    assert "The token of rank 257 is empty" in " ".join(tokenizer.notes)
+    ranks = {token: rank for rank, token in enumerate((*BYTES, b"ab", b""))}
+    for text in ("", "abba", "= ="):
+        assert tokenizer.encode_ids(text) == in_tiktoken(ranks, PRETOKENIZERS["gpt2"].pattern).encode(text)
+    assert tokenizer.decode([256, 257]).unknown == (257,)
+    path.write_bytes(written([b"ab"]) + b"= 257\n= 258\n")
+    with pytest.raises(FormatError, match="line 259 lists a token again that has rank 257"):
+        load_tokenizer(path, GIVEN)
+
+
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2"])
 @pytest.mark.parametrize("text", NEWER_TEXTS)
 def test_letters_are_those_of_the_unicode_that_tiktoken_knows(name, text, tmp_path):
