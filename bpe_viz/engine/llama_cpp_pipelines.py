@@ -80,7 +80,7 @@ class LlamaCppPipeline(ABC):
             notes = (*notes, said_of_dropped(dropped, text))
         return PreparedText(tuple(parts), dropped, notes)
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Return False."""
         return False
 
@@ -117,9 +117,9 @@ class WordsPipeline(LlamaCppPipeline):
         self._spans = spans
         self._is_told_by_options = is_told_by_options
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Tell whether CountingOptions cut this text alike."""
-        return self._is_told_by_options and not newer_characters().search(text)
+        return self._is_told_by_options and special_text == "allow" and not newer_characters().search(text)
 
     def _parts(self, text: str, offset: int, begins: bool) -> tuple[Sequence[Stretch | SetTokens], int]:
         spans = self._spans(text)

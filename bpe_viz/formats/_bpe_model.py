@@ -201,7 +201,10 @@ def _base(
     texts = sorted(letters, key=lambda text: (text, text in ending))
     of_byte = {byte: text for byte in range(256) if (text := f"<0x{byte:02X}>") in vocab} if model.byte_fallback else {}
     texts += [text for text in of_byte.values() if text not in letters]
-    if of_byte and len(of_byte) < 256 and unknown is not None:
+    if of_byte and letters_are_bytes:
+        raise NotSteppedError("letters that stand for bytes and are no tokens fall apart into bytes of their own")
+    needed = range(256) if prefix or suffix else _needed_bytes(vocab)
+    if of_byte and unknown is not None and not of_byte.keys() >= set(needed):
         raise NotSteppedError(f"only {len(of_byte)} of the 256 bytes are tokens, and the library moves unknown tokens")
     if unknown is not None and merges_unknown and unknown not in texts:
         texts.append(unknown)
@@ -228,6 +231,11 @@ def _base(
         letters_are_bytes,
     )
     return ModelBase(kind, end_of_word, marker, tuple(bodies), ends_word, lookup), texts
+
+
+def _needed_bytes(vocab: Collection[str]) -> set[int]:
+    """Return the bytes of UTF-8 that a character may fall apart into: of ASCII those that are no token themselves."""
+    return {byte for byte in range(0xF5) if byte not in (0xC0, 0xC1) and (byte >= 0x80 or chr(byte) not in vocab)}
 
 
 def _looked_up(

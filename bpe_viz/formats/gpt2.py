@@ -15,6 +15,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.merge_ranks import ListedRanks
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary, stand_in_order
@@ -104,6 +105,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         ranks=merges.ranks,
     )
     tokenizer.refuses_gaps = base.base == "characters" and not is_unknown_used
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.normalizes_first = normalizes_first
     notes = [*files.notes, *_notes(name, settings, kind), *merges.notes]
     notes += [_late_header_note(files, late)] if (late := late_headers(files.merges, data)) else []
@@ -244,6 +246,7 @@ def _load_clip(path: Path, written: WrittenList, given: CountingOptions | None) 
     special_ids = {text: len(merges.texts) + number for number, text in enumerate(_CLIP_SPECIALS)}
     counting = CountingOptions(CLIP.pretokenizer, CLIP.pattern, CLIP.normalize, _CLIP_SPECIALS)
     tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, special_ids=special_ids, name="CLIP")
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.normalizes_first = True
     tokenizer.notes = (
         f"{path.name} is CLIP's: the first {len(used.merges):,} merges are in use, numbered as its code does.",

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
@@ -23,6 +24,7 @@ from bpe_viz.formats.openai_encodings import Encoding, encoding_of_file
 
 SUFFIX = ".tiktoken"
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+")
+_EMPTY = b"="  # as Whisper's file writes it
 _FEW_LINES = 3
 _MOST_DIGITS = 20
 _SHOWN = 60
@@ -76,16 +78,18 @@ def _of_encoding(path: Path, ranks: dict[bytes, int], encoding: Encoding, name: 
 def _tokenizer(
     path: Path, ranks: dict[bytes, int], counting: CountingOptions, special_ids: dict[str, int], name: str, *notes: str
 ) -> Tokenizer:
+    notes += without_empty(ranks)
     try:
         tokenizer = Tokenizer.from_ranks(ranks, counting, special_ids, name)
     except FormatError as error:
         raise FormatError(f"{path}: {error.message}", error.remedy) from error
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.notes = notes
     return tokenizer
 
 
 def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
-    """Return token -> rank. Raises FormatError that names the line; path: for errors only."""
+    """Return token -> rank; one token may be empty. Raises FormatError that names the line; path: for errors only."""
     ranks: dict[bytes, int] = {}
     token_of: dict[int, bytes] = {}
     for number, line in enumerate(without_bom(data).split(b"\n"), start=1):
@@ -93,8 +97,8 @@ def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
         if not line:
             continue
         written, _, rank_written = line.partition(b" ")
-        token = from_base64(written)
-        if not token:
+        token = b"" if written == _EMPTY else from_base64(written)
+        if not token and written != _EMPTY:
             raise _damaged(path, number, line, "does not begin with a token in base64")
         # int() would also take "1_0", "-1" and blanks.
         if not rank_written.isdigit():
@@ -109,6 +113,12 @@ def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
         ranks[token] = rank
         token_of[rank] = token
     return ranks
+
+
+def without_empty(ranks: dict[bytes, int]) -> tuple[str, ...]:
+    """Take an empty token out of ranks; returns what to say of it."""
+    rank = ranks.pop(b"", None)
+    return () if rank is None else (f"The token of rank {rank} is empty: no text becomes it.",)
 
 
 def _damaged(path: Path | str, number: int, line: bytes, what: str) -> FormatError:

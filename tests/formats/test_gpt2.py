@@ -26,6 +26,7 @@ from bpe_viz.formats import (
 )
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
 from tests.engine.test_replay import agrees_with_naive
+from tests.formats.ranks import NEWER_TEXTS, NEWER_TOKENS
 from tests.formats.training import CORPORA, TEXTS, merges_of_tokens, trained
 from tests.formats.vectors import kitoken_cases, llama_cpp_cases
 
@@ -84,6 +85,17 @@ def test_the_tokenizers_library_reads_gpt2_the_same(gpt2, shared, tmp_path):
     for name in ("en_alice29.txt", "code_argparse.py", "stress_blns.txt", "emoji_sample.txt"):
         text = (shared / "data" / "text" / name).read_text(encoding="utf-8")
         assert gpt2.encode(text).ids == library.encode(text).ids, name
+
+
+@pytest.mark.parametrize("text", NEWER_TEXTS)
+def test_letters_are_those_of_the_unicode_that_the_library_knows(text, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    pairs = [[LETTER_OF_BYTE[byte] for byte in token] for token in NEWER_TOKENS]
+    vocabulary = of_bytes(*map("".join, pairs))
+    merges = write(tmp_path, vocabulary, "\n".join(map(" ".join, pairs)))
+    library = tokenizers.ByteLevelBPETokenizer(vocabulary, [tuple(pair) for pair in pairs])
+    loaded = load_tokenizer(merges, CountingOptions("gpt2"))
+    assert loaded.encode_ids(text) == library.encode(text).ids
 
 
 def test_letters_for_bytes_are_those_of_the_case(case):

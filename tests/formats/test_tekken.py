@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import detect_format, draft_tokenizer, load_tokenizer
-from tests.formats.ranks import BYTES, TOKENS, b64, in_tiktoken
+from tests.formats.ranks import BYTES, NEWER_TEXTS, NEWER_TOKENS, TOKENS, b64, in_tiktoken
 
 pytest.importorskip("tiktoken")
 
@@ -62,6 +62,13 @@ def test_ids_are_ranks_behind_the_special_tokens(tmp_path_factory, tokens, text,
     assert loaded.decode(expected).text == text
     assert loaded.vocab_size == in_use + N_SPECIAL
     assert (in_use < 256 + len(tokens)) == any("in use, as its config says" in note for note in loaded.notes)
+
+
+@pytest.mark.parametrize("text", NEWER_TEXTS)
+def test_letters_are_those_of_the_unicode_that_tiktoken_knows(text, tmp_path):
+    loaded = load_tokenizer(write(tmp_path, document(NEWER_TOKENS)))
+    library = in_tiktoken({token: rank for rank, token in enumerate([*BYTES, *NEWER_TOKENS])}, PATTERN)
+    assert loaded.encode_ids(text) == [number + N_SPECIAL for number in library.encode(text)]
 
 
 def test_special_tokens_are_named_and_only_decoded(tmp_path):
