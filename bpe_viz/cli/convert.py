@@ -19,11 +19,11 @@ from bpe_viz.cli.terminal import say, say_all
 def command(source: str, output: Path, format_name: str | None, pretokenizer: str | None, pattern: str | None) -> None:
     """Write the tokenizer IN (a file, tiktoken:NAME or hf:ORG/NAME) in the format of OUT.
 
-    What OUT cannot hold is said; where it would encode a text otherwise nothing is written.
+    What OUT cannot hold is said before it is written; where it would encode a text otherwise nothing is.
 
     Example: bpe-viz convert novel.json novel.tiktoken
     """
-    from bpe_viz.formats import format_to_save, save_tokenizer
+    from bpe_viz.formats import draft_tokenizer, format_to_save
 
     if str(output) == STDIN:
         raise click.UsageError("OUT - names no file. Give the tokenizer a name.")
@@ -31,5 +31,7 @@ def command(source: str, output: Path, format_name: str | None, pretokenizer: st
     others = {f"{other.name}, which belongs to OUT:": other for other in target.companions(output)}
     refuse_same_files([source], {"OUT": output, **others})
     tokenizer = open_tokenizer(locate_tokenizer(source), None, pretokenizer, pattern)
-    say_all(save_tokenizer(tokenizer, output, format_name))
+    draft = draft_tokenizer(tokenizer, output, format_name)
+    say_all((*draft.losses, *draft.notes))  # before anything is replaced
+    draft.write()
     say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens, as {target.title}.")

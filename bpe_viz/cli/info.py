@@ -47,9 +47,12 @@ def command(source: str, as_json: bool, **values: Any) -> None:
 
 
 def _tokenizer_info(located: Located, found: Format | None, values: dict[str, Any]) -> Info:
+    from bpe_viz.engine.pipeline import PlainPipeline
+
     tokenizer = located.load(given_counting(values["pretokenizer"], values["pattern"]))
     counting = tokenizer.counting
     ids = [token.id for token in tokenizer.vocabulary()]
+    is_plain = tokenizer.is_told_by_options or isinstance(tokenizer.pipeline, PlainPipeline)
     return {
         "kind": "tokenizer",
         "name": located.written,
@@ -61,7 +64,7 @@ def _tokenizer_info(located: Located, found: Format | None, values: dict[str, An
         "base": tokenizer.base.base,
         "base_symbols": len(tokenizer.base),
         "merges": tokenizer.n_merges,
-        "pretokenizer": _pretokenizer(counting) if tokenizer.is_told_by_options else tokenizer.pipeline.title,
+        "pretokenizer": _pretokenizer(counting) if is_plain else tokenizer.pipeline.title,
         "normalize": list(counting.normalize),
         "end_of_word": tokenizer.base.end_of_word,
         "marker": tokenizer.base.marker if tokenizer.base.end_of_word != "none" else None,

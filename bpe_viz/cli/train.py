@@ -47,7 +47,7 @@ def command(
     from bpe_viz.cli.training import train
     from bpe_viz.engine.tokenizer import Tokenizer
     from bpe_viz.errors import OptionError
-    from bpe_viz.formats import check_before_training, format_to_save, save_tokenizer
+    from bpe_viz.formats import check_before_training, draft_tokenizer, format_to_save
     from bpe_viz.whole_file import check_writable
 
     # What cannot be written is said before long work, so far as that is known.
@@ -63,5 +63,7 @@ def command(
         write_log(trainer.timeline, log)
     if output is not None:
         tokenizer = Tokenizer.from_timeline(trainer.timeline, counted.counting)
-        say_all((*tokenizer.notes, *save_tokenizer(tokenizer, output, format_name)))
+        draft = draft_tokenizer(tokenizer, output, format_name)
+        say_all((*tokenizer.notes, *draft.losses, *draft.notes))  # before anything is replaced
+        draft.write()
         say(f"{output}: {tokenizer.n_merges:,} merges, {tokenizer.vocab_size:,} tokens.")

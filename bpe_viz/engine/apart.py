@@ -42,15 +42,17 @@ def run_apart(
     Raises the BpeVizError that the function raises; Stopped when should_stop() says so; RuntimeError for a bug.
     """
     command = [sys.executable, "-c", "from bpe_viz.engine.apart import serve; serve()"]
-    # In a file, for a pipe would have to be written while the answer is waited for.
-    with TemporaryFile() as question:
+    # In files, for a pipe would have to be written while the answer is waited for, and an answer that was read from one
+    # would be in memory twice when it is unpacked.
+    with TemporaryFile() as question, TemporaryFile() as answer:
         pickle.dump((function, tuple(arguments)), question, protocol=5)
         question.seek(0)
-        with subprocess.Popen(command, stdin=question, stdout=subprocess.PIPE, env=_environment()) as process:
-            answer = _wait(process, doing, SECONDS_TO_START + expected, progress, should_stop)
-    if not answer:
-        raise RuntimeError(f"the process for {doing!r} ended with status {process.returncode} and no answer")
-    kind, value = pickle.loads(answer)  # written by our own process
+        with subprocess.Popen(command, stdin=question, stdout=answer, env=_environment()) as process:
+            _wait(process, doing, SECONDS_TO_START + expected, progress, should_stop)
+        if process.returncode:
+            raise RuntimeError(f"the process for {doing!r} ended with status {process.returncode} and no answer")
+        answer.seek(0)
+        kind, value = pickle.load(answer)  # written by our own process
     if kind == _REFUSED:
         raise value
     if kind == _FAILED:
@@ -69,13 +71,15 @@ def _wait(
     expected: float,
     progress: Progress,
     should_stop: StopRequested,
-) -> bytes:
+) -> None:
     started = time.monotonic()
     while True:
         try:
-            return process.communicate(timeout=_SECONDS_A_LOOK)[0]
+            process.wait(timeout=_SECONDS_A_LOOK)
         except subprocess.TimeoutExpired:
             progress(min(_MOST_SHOWN, (time.monotonic() - started) / expected), doing)
+        else:
+            return
         if should_stop():
             process.kill()
             raise Stopped
@@ -96,3 +100,4 @@ def serve() -> None:
         answer = (_FAILED, traceback.format_exc())
     with os.fdopen(answers, "wb") as output:
         pickle.dump(answer, output, protocol=5)
+    os._exit(0)  # giving back a million objects one by one would keep the answer waiting

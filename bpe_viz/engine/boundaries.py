@@ -6,13 +6,16 @@ after any number of merges: at position K the boundaries of rank K and more stil
 them is the token of the highest rank that fell between, or the base symbol if there is none.
 
 That holds for every list in which a merge never makes a pair of lower rank than its own, as every trained list is.
+
+A token that is not used falls back at the end into the two that it was made of. So a boundary inside it stands until a
+used token goes over it, and falls with that one's rank.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
@@ -37,6 +40,9 @@ LONG_FOR_PLAIN = 1_000_000
 _MOST_REMEMBERED = 200_000
 _MOST_BYTES_REMEMBERED = 1 << 28
 _RANK_BITS = 2**32 - 1
+
+Fall = tuple[int, int, int]
+"""One merge: see merges_in_order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,8 @@ class BoundaryRanks(Generic[_Source]):
         self._remembered[pretoken] = boundaries
 
     def _is_long(self, pretoken: bytes) -> bool:
+        if self.ranks.sweeps:
+            return False  # the kernels take one place at a time
         return len(pretoken) > (LONG if self._kernels.compiled else LONG_FOR_PLAIN)
 
     def split(self, pretoken: bytes, position: int) -> list[int]:
@@ -213,6 +221,8 @@ class BoundaryRanks(Generic[_Source]):
             late[0] = False
             rank[late] = whole.rank
             made[late] = len(symbols) << 32 | whole.number
+        if self.ranks.unused:
+            _raise_again(rank, made, self.ranks.unused)
         made = rank if self.ranks.ascends else made
         return Boundaries(symbols, widths, rank, made, len(self.ranks), self.ranks.n_base)
 
@@ -235,17 +245,50 @@ def pair_table(entries: PairEntries, kernel_set: Kernels) -> NDArray[np.int64]:
 def split_symbols(symbols: Sequence[int], ranks: MergeSource, position: int) -> list[int]:
     """Return what base symbols become after `position` merges."""
     now: list[int | None] = list(symbols)
-    turns = ranks.turns
+    turns, unused = ranks.turns, ranks.unused
+    inside: dict[int, list[int]] = {}
     for start, boundary, rank in merges_in_order(symbols, ranks):
         if (rank if turns is None else turns[rank]) >= position:
             break
-        now[start], now[boundary] = ranks.n_base + rank, None
+        fallen = _fallen(inside, start, boundary, rank in unused) if unused else (boundary,)
+        if fallen:
+            now[start] = ranks.n_base + rank
+            for place in fallen:
+                now[place] = None
     return [symbol for symbol in now if symbol is not None]
 
 
-def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[int, int, int]]:
+def _fallen(inside: dict[int, list[int]], start: int, boundary: int, is_unused: bool) -> list[int]:
+    """Return the boundaries that a merge lets fall: none if what it makes is unused.
+
+    inside: the boundaries that still stand within the tokens there are, by the start of each; kept up to date
+    """
+    fallen = [*inside.pop(start, ()), boundary, *inside.pop(boundary, ())]
+    if is_unused:
+        inside[start] = fallen
+        return []
+    return fallen
+
+
+def _raise_again(rank: NDArray[np.int64], made: NDArray[np.int64], unused: Collection[int]) -> None:
+    """Let boundaries stand until a used token goes over them; rank and made are as in Boundaries, and changed."""
+    boundaries = np.flatnonzero(made >= 0)
+    boundaries = boundaries[np.argsort(made[boundaries])]
+    turn_of, made_of = rank[boundaries].tolist(), made[boundaries].tolist()
+    rank[boundaries], made[boundaries] = STANDS, -1
+    start_of, end_of = list(range(len(rank))), list(range(len(rank)))  # of a token, by its last and its first symbol
+    inside: dict[int, list[int]] = {}
+    for boundary, turn, number in zip(boundaries.tolist(), turn_of, made_of, strict=True):
+        start, end = start_of[boundary - 1], end_of[boundary]
+        start_of[end], end_of[start] = start, end
+        fallen = _fallen(inside, start, boundary, number & _RANK_BITS in unused)
+        rank[fallen], made[fallen] = turn, number
+
+
+def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[Fall]:
     """Merge the lowest rank present, leftmost first, again and again; ranks of one turn are alike.
 
+    Where ranks sweep, all places of a rank are merged before anything else is looked at.
     Returns (start, boundary, rank) of every merge in order: the first base symbol of the token made, the base symbol
     before which a boundary fell, and the rank. n log n steps for n symbols.
     """
@@ -269,13 +312,19 @@ def merges_in_order(symbols: Sequence[int], ranks: MergeSource) -> list[tuple[in
 
     for start in range(n - 1):
         offer(start)
-    done: list[tuple[int, int, int]] = []
-    while waiting:
-        lowest = heapq.heappop(waiting)
+    done: list[Fall] = []
+    sweep: list[int] = []  # the places that are still to be merged before others, the last one first
+    while sweep or waiting:
+        lowest = sweep.pop() if sweep else heapq.heappop(waiting)
         turn, start = lowest >> 32, lowest & 0xFFFFFFFF
         rank = rank_at[start]
         if rank is None or (rank if turns is None else turns[rank]) != turn:
             continue
+        if ranks.sweeps and not sweep:
+            # They lie on top of the heap, from left to right; merging makes longer tokens, and so none of them anew.
+            while waiting and waiting[0] >> 32 == turn:
+                sweep.append(heapq.heappop(waiting))
+            sweep.reverse()
         boundary = right_of[start]
         symbol[start] = n_base + rank
         rank_at[boundary] = None

@@ -37,7 +37,7 @@ from bpe_viz.engine.kernels_encoding import (
 from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES, N_BASE, NO_RANK, NO_TOKEN, Lanes, Merges
 from bpe_viz.engine.kernels_pairs import SYMBOL_BITS
 from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
-from bpe_viz.engine.pipeline import PlainPipeline
+from bpe_viz.engine.pipeline import PlainPipeline, SpecialText
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
@@ -121,11 +121,12 @@ class Encoder:
     def _encoded(self, slices: Iterable[bytes], allow_special: bool) -> Iterator[tuple[int, Ids]]:
         """Yield (bytes, ids) of each piece in order; at most two pieces a thread are under way."""
         specials = self.tokenizer.counting.special_tokens if allow_special else ()
+        special_text: SpecialText = "allow" if allow_special else "text"
         cut = PieceCutter(self._pretokenizer, specials, self.tokenizer.counting.normalize, self._is_guarded)
         # Where normalizing could make a special token with a blank in it, no blank is a place to cut.
         is_whole = self.tokenizer.normalizes_first and any(text.split() != [text] for text in specials)
         # Nor is there any where a library runs the steps, or makes tokens of texts that are not special all the same.
-        is_whole = is_whole or (self._is_guarded and not (allow_special and self.tokenizer.pipeline.is_plain_for("")))
+        is_whole = is_whole or (self._is_guarded and not self.tokenizer.pipeline.is_plain_for("", special_text))
         pieces = filter(None, [b"".join(slices)]) if is_whole else cut.pieces(slices)
         if self._threads == 1:
             for piece in pieces:
@@ -145,9 +146,10 @@ class Encoder:
                 pool.shutdown(cancel_futures=True)
 
     def _encode_piece(self, piece: bytes, cut: PieceCutter, allow_special: bool) -> Ids:
-        if self._is_guarded and not (allow_special and self.tokenizer.pipeline.is_plain_for(piece.decode())):
+        special_text: SpecialText = "allow" if allow_special else "text"
+        if self._is_guarded and not self.tokenizer.pipeline.is_plain_for(piece.decode(), special_text):
             with self._one_at_a_time:
-                encoded = self.tokenizer.lay_out(piece.decode(), "allow" if allow_special else "text")
+                encoded = self.tokenizer.lay_out(piece.decode(), special_text)
             ids = encoded.at(self.tokenizer.position).ids
             return ids[ids >= 0].astype(np.int32)
         if self.tokenizer.normalizes_first and cut.looks_for_special:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from bpe_viz.engine.boundaries import merges_in_order
+from bpe_viz.engine.boundaries import merges_in_order, split_symbols
 from bpe_viz.engine.pipeline import SetTokens
 
 if TYPE_CHECKING:
@@ -132,6 +132,9 @@ def explain_pretoken(tokenizer: Tokenizer, pretoken: bytes) -> Explanation:
         made, end = ranks.n_base + rank, end_of[boundary]
         merges.append(AppliedMerge(rank, symbol[start], symbol[boundary], made, start, end))
         symbol[start], end_of[start] = made, end
+    if ranks.unused:
+        # What is unused falls back at the end.
+        return Explanation(text, pieces, tuple(first), tuple(merges), tuple(split_symbols(first, ranks, position)))
     symbols: list[int] = []
     place = 0
     while place < len(symbol):

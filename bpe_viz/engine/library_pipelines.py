@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
+from bpe_viz.engine.alike_characters import ALIKE
+from bpe_viz.engine.joined_steps import JoinedSteps
 from bpe_viz.engine.pipeline import (
     Int64s,
     Pipeline,
@@ -27,6 +29,7 @@ from bpe_viz.engine.pipeline import (
     refuse_special_text,
     without_surrogates,
 )
+from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError, OptionError
 
 BYTE_MODEL: dict[str, Any] = {
@@ -100,17 +103,29 @@ class StepsPipeline:
 
     title = "the steps of the file, run by the tokenizers library"
 
-    def __init__(self, document: bytes, source: str, added: AddedTokens, letters: Mapping[str, bytes] | None) -> None:
+    def __init__(
+        self,
+        document: bytes,
+        source: str,
+        added: AddedTokens,
+        letters: Mapping[str, bytes] | None,
+        joined: JoinedSteps | None = None,
+        is_counted_by_options: bool = False,
+    ) -> None:
         """Build the tokenizer of the steps.
 
         document: the tokenizer.json, with BYTE_MODEL for its model
         source: names the file in errors
         letters: the byte that each letter stands for, if letters stand for bytes behind all steps
+        joined: the same steps for counting, if they are of those kinds
+        is_counted_by_options: a corpus that is counted with the tokenizer's CountingOptions has the same pre-tokens
         Raises OptionError if the library is not installed, FormatError if it refuses the steps.
         """
         self.library = library_tokenizer(document, source)
         self._added = added
         self._letters = letters
+        self.joined = None if letters is not None else joined
+        self.is_counted_by_options = is_counted_by_options
         # id_to_token would give the texts as they are looked for, which may be normalized.
         self._added_by_number = {number: one.content for number, one in self.library.get_added_tokens_decoder().items()}
 
@@ -143,7 +158,7 @@ class StepsPipeline:
             notes += (said_of_dropped(dropped, text),)
         return PreparedText(tuple(parts), dropped, notes)
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Return False."""
         return False
 
@@ -247,72 +262,48 @@ class ModelPipeline:
             notes += (said_of_dropped(dropped, text),)
         return PreparedText((SetTokens(ids, contents, offsets[:, 0], offsets[:, 1]),), dropped, notes)
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Return False."""
         return False
 
 
-_CLASSES = (
-    *(rf"\p{{{name}}}" for name in ("L", "N", "M", "Lu", "Ll", "Lt", "Lm", "Lo")),
-    r"\s",
-    r"(?i:[strevmld])",
-)
-"""What the named patterns ask of a character."""
-
-
-class AlikeCharacters:
-    """Tells which characters `regex` and the library sort alike: they know Unicode's classes, of different versions."""
-
-    def __init__(self) -> None:
-        self._alike: set[str] = set()
-
-    def holds(self, text: str) -> bool:
-        """Tell whether all characters of a text are sorted alike by both."""
-        if text.isascii() or self._alike.issuperset(text):
-            return True
-        return not self._tried(set(text) - self._alike)
-
-    def _tried(self, characters: set[str]) -> set[str]:
-        """Learn new characters; returns those that are not sorted alike."""
-        from tokenizers import Regex
-        from tokenizers.pre_tokenizers import Split
-
-        # A lone surrogate is encoded as U+FFFD, a sign to both.
-        joined = "".join(sorted(character for character in characters if not "\ud800" <= character <= "\udfff"))
-        unlike: set[str] = set()
-        for pattern in _CLASSES:
-            theirs = {piece for piece, _ in Split(Regex(pattern), "removed", invert=True).pre_tokenize_str(joined)}
-            unlike |= theirs ^ set(regex.findall(pattern, joined))
-        self._alike |= characters - unlike
-        return unlike
-
-
-ALIKE = AlikeCharacters()
-"""One memory for all, as it depends on the libraries alone."""
-
-
 class GuardedPipeline:
-    """A plain pipeline, and the library's for texts of which it is not certain that both cut them alike."""
+    """A plain pipeline, and another for texts of which it is not certain that both engines cut them alike."""
 
     title = PlainPipeline.title
 
-    def __init__(self, plain: PlainPipeline, steps: Callable[[], Pipeline]) -> None:
-        """steps: builds the library's pipeline, when it is needed"""
+    def __init__(self, plain: PlainPipeline, exact: Callable[[], Pipeline]) -> None:
+        """exact: builds the pipeline that cuts as the file's own library does, when it is needed"""
         self._plain = plain
-        self._build = steps
-        self._steps: Pipeline | None = None
+        self._build = exact
+        self._exact: Pipeline | None = None
 
     def prepare(self, text: str, special_text: SpecialText, around: bool) -> PreparedText:
         """Cut a text. Raises OptionError for special text that is to be an error, FormatError."""
-        if self.is_plain_for(text):
+        if ALIKE.holds(self._plain.normalized(text)):
             return self._plain.prepare(text, special_text, around)
-        if self._steps is None:
-            self._steps = self._build()
-        return self._steps.prepare(text, special_text, around)
+        if self._exact is None:
+            self._exact = self._build()
+        return self._exact.prepare(text, special_text, around)
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Tell whether both cut this text alike."""
-        return ALIKE.holds(text)
+        return self._plain.is_plain_for(text, special_text) and ALIKE.holds(self._plain.normalized(text))
+
+
+class _OlderPipeline(PlainPipeline):
+    """Cuts where an engine cuts that knows an older Unicode."""
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        return super()._spans(ALIKE.as_there(text))
+
+
+def cut_as_the_library(counting: CountingOptions, special_ids: dict[str, int]) -> GuardedPipeline:
+    """Return a pipeline for options of a file whose own library knows an older Unicode than `regex`.
+
+    special_ids: the ids of the special tokens of `counting`, by text
+    """
+    return GuardedPipeline(PlainPipeline(counting, special_ids), partial(_OlderPipeline, counting, special_ids))
 
 
 def added_texts(library: Any) -> dict[str, str]:

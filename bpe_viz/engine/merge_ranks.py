@@ -10,19 +10,23 @@ makes the same merges as without a limit, up to the first whose rank is K or mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine.packing import ENTRIES_A_PIECE
+from bpe_viz.engine.number_table import NumberTable
+from bpe_viz.engine.packing import ENTRIES_A_PIECE, pack, unpack
 from bpe_viz.engine.types import Pair
 from bpe_viz.errors import FormatError
 
 if TYPE_CHECKING:
     from bpe_viz.engine.timeline import Published
+
+_SHORT = 256
+"""Bytes of a token whose pairs are looked at one by one."""
 
 
 class PairEntries(NamedTuple):
@@ -56,12 +60,16 @@ class MergeSource(Protocol):
     ascends: no merge makes a pair of lower rank than its own, so the highest rank is the last
     turns: the rank behind which each rank applies, where several are alike and the leftmost is taken, whichever it is;
         None: each rank is alone
+    sweeps: a rank merges at all its places, from the left, before a lower one that this makes possible
+    unused: the ranks whose tokens only lead to others: what is one at the end falls back into what it was made of
     """
 
     n_base: int
     takes_whole: bool
     ascends: bool
     turns: Sequence[int] | None
+    sweeps: bool
+    unused: Collection[int]
 
     def __len__(self) -> int:
         """How many ranks there are."""
@@ -93,6 +101,8 @@ class MergeRanks:
 
     takes_whole = False
     ascends = True
+    sweeps = False
+    unused: Collection[int] = ()
     turns: Sequence[int] | None = None
 
     def __init__(self, n_base: int, pairs: Iterable[tuple[int, int]] = ()) -> None:
@@ -168,6 +178,8 @@ class JoinedRanks:
 
     takes_whole = True
     ascends = False
+    sweeps = False
+    unused: Collection[int] = ()
     turns: Sequence[int] | None = None
 
     def __init__(self, base: Sequence[bytes], tokens: Sequence[bytes]) -> None:
@@ -179,6 +191,19 @@ class JoinedRanks:
         self.n_base = len(base)
         self._content = [*base, *tokens]
         self._symbol = {content: symbol for symbol, content in enumerate(self._content)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process, in pieces."""
+        state = {name: value for name, value in vars(self).items() if name != "_symbol"}
+        return {**state, "_content": pack(self._content)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        vars(self).update(state, _content=[], _symbol={})
+        for piece in unpack(state["_content"]):
+            first = len(self._content)
+            self._content += piece
+            self._symbol.update(zip(piece, range(first, len(self._content)), strict=True))
 
     def __len__(self) -> int:
         return len(self._content) - self.n_base
@@ -211,12 +236,63 @@ class JoinedRanks:
     def _first_symbols(self, content: bytes) -> list[int]:
         return [self._symbol[content[i : i + 1]] for i in range(len(content))]
 
+    def merging_pairs(self, n: int) -> list[Pair | None]:
+        """Return for each of the first n ranks the one pair that ever makes its token while no others apply.
+
+        None: no merge makes it, and only a pre-token that is taken whole becomes it.
+        Wherever a token is made, no merge before has crossed its edges; those inside were, in order, those that its
+        bytes alone would undergo. So the last of these is the only pair that makes it, though others would join to it.
+        """
+        contents = self._content[self.n_base : self.n_base + n]
+        return [
+            self._last_of_short(content, n) if len(content) <= _SHORT else self._last_merge(rank, n)
+            for rank, content in enumerate(contents)
+        ]
+
+    def _last_of_short(self, content: bytes, n: int) -> Pair | None:
+        """Do what _last_merge does: for few bytes it is quicker to look at all pairs again and again."""
+        find, limit = self._symbol.get, self.n_base + n
+        parts = [content[i : i + 1] for i in range(len(content))]
+        joined = [find(left + right, limit) for left, right in pairwise(parts)]
+        while len(parts) > 2:
+            lowest = min(joined)
+            if lowest >= limit:
+                return None
+            at = joined.index(lowest)
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+            del joined[at]
+            if at < len(joined):
+                joined[at] = find(parts[at] + parts[at + 1], limit)
+            if at > 0:
+                joined[at - 1] = find(parts[at - 1] + parts[at], limit)
+        return Pair(self._symbol[parts[0]], self._symbol[parts[1]])
+
+    def _last_merge(self, rank: int, n: int) -> Pair | None:
+        from bpe_viz.engine.boundaries import merges_in_order
+
+        symbol = self._first_symbols(self._content[self.n_base + rank])
+        for start, boundary, made in merges_in_order(tuple(symbol), self):
+            if made == rank:
+                return Pair(symbol[start], symbol[boundary])
+            if made >= n:
+                return None
+            symbol[start] = self.n_base + made
+        return None
+
     def pairs(self, n: int) -> list[Pair]:
-        """Raise FormatError: which pair makes a token depends on what stands around it."""
-        raise FormatError(
-            "This tokenizer is a list of ranks: it merges by joined bytes and has no list of pairs.",
-            "Save it as .tiktoken.",
-        )
+        """Return the pairs that make the first n tokens, and nothing else.
+
+        Raises FormatError if one is only made by taking a pre-token whole, which a list of pairs does not tell.
+        """
+        found = self.merging_pairs(n)
+        if None in found:
+            whole = self._content[self.n_base + found.index(None)]
+            raise FormatError(
+                f"No merge makes the token {whole!r}, which is only taken where it is a whole pre-token, and a list of "
+                f"pairs cannot tell so. There are {found.count(None):,} of them.",
+                "Save as .json or .tiktoken.",
+            )
+        return [pair for pair in found if pair is not None]
 
     def entries(self, n: int) -> PairEntries:
         """Return every way to cut each of the first n tokens into two tokens."""
@@ -245,6 +321,7 @@ class ScoredPieces(JoinedRanks):
         pieces: Sequence[bytes],
         frozen: frozenset[int] = frozenset(),
         turns: Sequence[int] | None = None,
+        unused: frozenset[int] = frozenset(),
     ) -> None:
         """Take the list over.
 
@@ -252,12 +329,21 @@ class ScoredPieces(JoinedRanks):
         pieces: the text of all that merges make, the highest score first; no text comes twice, and all their
             characters are in base
         frozen: the base symbols that never merge
-        turns: as in MergeSource, where pieces have the same score
+        turns, unused: as in MergeSource; turns where pieces have the same score
         """
         super().__init__(base, pieces)
         self._frozen = frozen
         self.turns = turns
-        for symbol in frozen:
+        self.unused = unused
+        self._leave_out_frozen()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack the list."""
+        super().__setstate__(state)
+        self._leave_out_frozen()
+
+    def _leave_out_frozen(self) -> None:
+        for symbol in self._frozen:
             del self._symbol[self._content[symbol]]
 
     def of(self, left: int, right: int) -> int | None:
@@ -274,17 +360,17 @@ class ScoredPieces(JoinedRanks):
 
     def pair(self, rank: int) -> Pair | None:
         """Return the two symbols whose merge makes the piece out of its characters; None if these do not make it."""
-        from bpe_viz.engine.boundaries import merges_in_order
+        return self._last_merge(rank, len(self))
 
-        found = [self._symbol.get(one.encode()) for one in self._content[self.n_base + rank].decode()]
-        symbol = [one for one in found if one is not None]
-        if len(symbol) < len(found):
-            return None  # a character is cut out before any merge
-        for start, boundary, made in merges_in_order(tuple(symbol), self):
-            if made == rank:
-                return Pair(symbol[start], symbol[boundary])
-            symbol[start] = self.n_base + made
-        return None
+    def _first_symbols(self, content: bytes) -> list[int]:
+        found = [self._symbol.get(one.encode()) for one in content.decode()]
+        symbols = [one for one in found if one is not None]
+        # A character that is cut out before any merge leaves nothing to merge.
+        return symbols if len(symbols) == len(found) else []
+
+    def pairs(self, n: int) -> list[Pair]:
+        """Raise FormatError: pieces of one score apply together, and no list of pairs says so."""
+        raise FormatError("This tokenizer is a list of scores, and has no list of pairs.", "Keep its file.")
 
 
 class ListedRanks:
@@ -292,10 +378,11 @@ class ListedRanks:
 
     Each rank has a symbol of its own all the same, which tells by which line a token was made; merges go on from all
     symbols of one token alike. Behind them stand the symbols of tokens that no line makes.
-    Source: huggingface/tokenizers, models/bpe/model.rs and word.rs.
+    Source: huggingface/tokenizers, models/bpe/model.rs and word.rs; subword-nmt, apply_bpe.py, which sweeps.
     """
 
     ascends = False
+    unused: Collection[int] = ()
     turns: Sequence[int] | None = None
 
     def __init__(
@@ -305,32 +392,46 @@ class ListedRanks:
         right: NDArray[np.int32],
         made: NDArray[np.int32],
         numbers: Mapping[bytes, int] | None = None,
+        sweeps: bool = False,
     ) -> None:
         """Take the list over.
 
         left, right: (ranks,) the first symbols of the tokens that each line joins
         made: (ranks,) the first symbol of the token that each line makes
         numbers: the symbols, base symbols not counted, of pre-tokens that are taken whole once all merges apply
+        sweeps: as in MergeSource
         """
         self.n_base = n_base
         self._left, self._right, self._made = left, right, made
-        self._numbers = numbers or {}
+        self._numbers = dict(numbers or {})
         self.takes_whole = numbers is not None
+        self.sweeps = sweeps
+        self._rank = NumberTable.last_places(left.astype(np.int64) << 32 | right)
+        self._first_at = made.data
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pack the list for another process."""
+        state = {name: value for name, value in vars(self).items() if name != "_first_at"}
+        return {**state, "_numbers": pack(self._numbers)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack it."""
+        vars(self).update(state, _numbers={}, _first_at=state["_made"].data)
+        for piece in unpack(state["_numbers"]):
+            self._numbers.update(piece)
 
     def __len__(self) -> int:
         return len(self._made)
 
-    @cached_property
-    def _keys(self) -> list[int]:
-        return (self._left.astype(np.int64) << 32 | self._right).tolist()  # type: ignore[no-any-return]  # integers
-
-    @cached_property
-    def _rank(self) -> dict[int, int]:
-        return dict(zip(self._keys, range(len(self)), strict=True))
-
-    @cached_property
-    def _first(self) -> list[int]:
-        return self._made.tolist()  # type: ignore[no-any-return]  # integers
+    @property
+    def goes_back(self) -> bool:
+        """Whether a merge can make a pair of lower rank than its own, so that sweeping may give another split."""
+        ranks = self._rank.values
+        symbols = np.concatenate((self._left[ranks], self._right[ranks]))
+        n_symbols = int(max(symbols.max(initial=0), self._made.max(initial=0))) + 1
+        first_use = np.full(n_symbols, len(self), dtype=np.int64)
+        np.minimum.at(first_use, symbols, np.concatenate((ranks, ranks)))
+        return bool((first_use[self._made[ranks]] < ranks).any())
 
     @property
     def n_repeated(self) -> int:
@@ -339,7 +440,7 @@ class ListedRanks:
 
     def of(self, left: int, right: int) -> int | None:
         """Return the rank of a pair, None if it is no merge."""
-        n_base, n_ranks, first = self.n_base, len(self._made), self._first
+        n_base, n_ranks, first = self.n_base, len(self._made), self._first_at
         if n_base <= left < n_base + n_ranks:
             left = first[left - n_base]
         if n_base <= right < n_base + n_ranks:
@@ -366,11 +467,13 @@ class ListedRanks:
         return Pair(int(self._left[rank]), int(self._right[rank])) if 0 <= rank < len(self) else None
 
     def pairs(self, n: int) -> list[Pair]:
-        """Return the pairs of the first n lines, those that a later line joins again among them."""
-        return [Pair(a, b) for a, b in zip(self._left[:n].tolist(), self._right[:n].tolist(), strict=True)]
+        """Return the pairs of the first n lines; but of those that a later line joins again only if it is there too."""
+        left, right = self._left[:n], self._right[:n]
+        last = self._rank.values[np.searchsorted(self._rank.keys, left.astype(np.int64) << 32 | right)]
+        return [Pair(a, b) for a, b in zip(left[last < n].tolist(), right[last < n].tolist(), strict=True)]
 
     def entries(self, n: int) -> PairEntries:
         """Return the pairs of the first n lines that apply."""
-        ranks = np.sort(np.fromiter(self._rank.values(), np.int64, len(self._rank)))
+        ranks = np.sort(self._rank.values)
         ranks = ranks[ranks < n]
         return PairEntries(self._left[ranks], self._right[ranks], ranks)

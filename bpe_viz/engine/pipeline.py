@@ -91,7 +91,7 @@ class Pipeline(Protocol):
         Raises OptionError for the text of a special token that is to be an error.
         """
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Tell whether CountingOptions alone cut this text in the same way, and nothing is put around it."""
 
 
@@ -146,14 +146,22 @@ class PlainPipeline:
             notes += (f"The pretokenizer drops {dropped:,} of {len(text):,} characters.",)
         return PreparedText(tuple(parts), dropped, notes)
 
-    def is_plain_for(self, text: str) -> bool:
-        """Return True."""
-        return True
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
+        """Tell whether no token is set that is not special."""
+        return special_text == "allow" or not self._always
+
+    def normalized(self, text: str) -> str:
+        """Return what is pretokenized, special tokens left aside."""
+        return normalize(text, self._counting.normalize)
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where the pre-tokens of a normalized text start and end, in code points."""
+        return pretokenizer_for(self._counting).spans(text)
 
     def _stretch(self, text: str, offset: int) -> tuple[Stretch, int]:
         """Cut text without special tokens; also returns how many code points the pretokenizer left uncovered."""
         normalized, (chars, byte_from, byte_to) = aligned_normalize(text, self._counting.normalize)
-        spans = pretokenizer_for(self._counting).spans(normalized)
+        spans = self._spans(normalized)
         pretokens = tuple(normalized[a:b].encode() for a, b in spans)
         at_byte = np.arange(sum(map(len, pretokens)), dtype=np.int64)
         if lost := uncovered(len(normalized), spans):

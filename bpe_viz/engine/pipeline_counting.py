@@ -14,14 +14,18 @@ import numpy as np
 
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.documents import ReadingLog, find_sources, read_source
+from bpe_viz.engine.library_pipelines import StepsPipeline
 from bpe_viz.engine.pipeline import Pipeline, Stretch
 from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.text_counting import excerpt_of
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import CorpusError
 
-MOST_CHARACTERS = 8_000_000
-"""Of one document: the library takes about 100 bytes for each character."""
+MOST_CHARACTERS = 4_000_000
+"""Of one document that the library cuts, which takes 400 bytes of memory for each."""
+
+MOST_DISTINCT_BYTES = 20_000_000
+"""Of all distinct pre-tokens: a replay takes 80 bytes for each."""
 
 
 def count_prepared(
@@ -34,20 +38,19 @@ def count_prepared(
     """
     counts: Counter[bytes] = Counter()
     notes: list[str] = []
-    n_bytes = n_characters = dropped = 0
+    n_bytes = n_characters = n_distinct = dropped = 0
     beginning = ""
     for document in _documents(paths, notes) if text is None else (text,):
-        if len(document) > MOST_CHARACTERS:
+        cut, n_dropped = _cut(pipeline, document, name)
+        n_distinct += sum(len(content) for content in set(cut) - counts.keys())
+        if n_distinct > MOST_DISTINCT_BYTES:
             raise CorpusError(
-                f"{name} holds a document of {len(document):,} characters. The tokenizer's steps look at a document as "
-                f"a whole, and its library takes {MOST_CHARACTERS:,} at the most.",
-                "Choose a shorter text, or cut it into files.",
+                f"{name} falls into distinct pre-tokens of more than {MOST_DISTINCT_BYTES:,} bytes together: this "
+                "tokenizer cuts text into lines or longer, so that hardly any comes twice.",
+                "Choose a shorter text.",
             )
-        prepared = pipeline.prepare(document, "allow", around=False)
-        for part in prepared.parts:
-            if isinstance(part, Stretch):
-                counts.update(part.pretokens)
-        dropped += prepared.dropped
+        counts.update(cut)
+        dropped += n_dropped
         n_bytes += len(document.encode(errors="replace"))
         n_characters += len(document)
         beginning = beginning or document
@@ -68,6 +71,25 @@ def count_prepared(
         notes=tuple(notes),
         excerpt=excerpt_of(beginning),
     )
+
+
+def _cut(pipeline: Pipeline, document: str, name: str) -> tuple[list[bytes], int]:
+    """Return the pre-tokens of a document, and how many of its characters are in none. Raises CorpusError."""
+    joined = pipeline.joined if isinstance(pipeline, StepsPipeline) else None
+    if joined is not None and (pretokens := joined.pretokens(document)) is not None:
+        return list(map(str.encode, pretokens)), 0
+    if len(document) > MOST_CHARACTERS:
+        raise CorpusError(
+            f"{name} holds a document of {len(document):,} characters. The tokenizer's steps look at a document as a "
+            f"whole, and its library is given {MOST_CHARACTERS:,} at the most.",
+            "Choose a shorter text, or cut it into files.",
+        )
+    prepared = pipeline.prepare(document, "allow", around=False)
+    found: list[bytes] = []
+    for part in prepared.parts:
+        if isinstance(part, Stretch):
+            found += part.pretokens
+    return found, prepared.dropped
 
 
 def _documents(paths: Sequence[Path], notes: list[str]) -> Iterator[str]:

@@ -26,6 +26,9 @@ MATCHES_A_BATCH = 1024
 
 _SHOWN = 80  # characters of a pattern in a message
 
+WHOLE_TEXT = r"[\s\S]+"
+"""Matches any text as one pre-token; it means the same in the `tokenizers` library."""
+
 LINES = r"[^\n]*\n|[^\n]+"
 """Matches each line with its line end, as the pretokenizer `none` cuts."""
 

@@ -23,7 +23,7 @@ from bpe_viz.engine.kernels_boundaries import EMPTY
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
 from bpe_viz.engine.kernels_replay import ReplayState
 from bpe_viz.engine.merge_list import ListedMerges
-from bpe_viz.engine.slices import next_budget
+from bpe_viz.engine.slices import let_others_run, next_budget
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.timeline import Published, Reader, Timeline
 from bpe_viz.engine.types import (
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 _LEAST_BUDGET = 2_000
 _FIRST_BUDGET = 20_000
 _CELLS_A_LOOK = 1 << 16
-_ROWS_A_LOOK = 1 << 12
+_SYMBOLS_A_PART = 1 << 18
+_BYTES_A_LOOK = 1 << 11
+"""About three milliseconds."""
 
 
 class ReplayedTimeline(Timeline):
@@ -71,12 +73,25 @@ class ReplayedTimeline(Timeline):
         self._rank_of = np.empty(0, dtype=np.int32)
         self._leading = np.empty(0, dtype=np.int32)
         self._leading_count = np.empty(0, dtype=np.int64)
+        self._departs = np.zeros(tokenizer.n_merges, dtype=bool)  # one for each entry, of as many as are made
+        self._n_compared = 0
 
-    def publish_leaders(
-        self, rank_of: NDArray[np.int32], leading: NDArray[np.int32], leading_count: NDArray[np.int64]
+    def publish_replayed(
+        self,
+        published: Published,
+        stop: StopReason | None,
+        rank_of: NDArray[np.int32],
+        leading: NDArray[np.int32],
+        leading_count: NDArray[np.int64],
     ) -> None:
-        """Replace what is known of the pairs that were counted most; to be called before publish."""
+        """Show readers more entries, and which pairs were counted most before each."""
         self._rank_of, self._leading, self._leading_count = rank_of, leading, leading_count
+        new = slice(self._n_compared, published.frontier)
+        self._n_compared = published.frontier
+        is_other = rank_of[leading[new]] != np.arange(new.start, new.stop)
+        is_more = leading_count[new] > published.merged_count[new]
+        self._departs[new] = (leading[new] != NO_SLOT) & is_other & is_more
+        self.publish(published, stop)
 
     @property
     def symbols(self) -> SymbolTable:
@@ -117,7 +132,7 @@ class ReplayedTimeline(Timeline):
         A list departs where another pair is counted more often than those that the entry merges.
         """
         published = self.published
-        if rank >= published.frontier or not self.departs()[rank]:
+        if rank >= published.frontier or not self._departs[rank]:
             return None
         slot = int(self._leading[rank])
         left, right = int(published.left[slot]), int(published.right[slot])
@@ -126,11 +141,7 @@ class ReplayedTimeline(Timeline):
 
     def departs(self) -> NDArray[np.bool_]:
         """Return (frontier,) bool: where training on this corpus would have merged something else."""
-        published = self.published
-        n = published.frontier
-        leading, count = self._leading[:n], self._leading_count[:n]
-        is_other = self._rank_of[leading] != np.arange(n)
-        return (leading != NO_SLOT) & is_other & (count > published.merged_count[:n])  # type: ignore[no-any-return]  # bool
+        return self._departs[: self.published.frontier]
 
     def taken_by(self, rank: int) -> NDArray[np.bool_]:
         """Return (slots,) bool: the pairs that an entry merges."""
@@ -181,17 +192,25 @@ class _Cells:
         self._n_base = len(base)
         self.start = np.concatenate(([0], np.cumsum(lengths + 1))) + 1
         self.n = int(self.start[-1])
-        where = np.arange(len(symbols)) + 1 + np.repeat(np.arange(rows), lengths)
         self.first_symbol = zeros(self.n, np.int32)
         self.first_symbol[:] = GAP
-        self.first_symbol[where] = symbols
         self.row = zeros(self.n, np.int32)
-        self.row[where] = np.repeat(np.arange(rows, dtype=np.int32), lengths)
         self.fallen = zeros(self.n, np.int32)
         self.fallen[:] = kernels_replay.NEVER
+        self.n_tokens = 0
         ends = np.cumsum(lengths)
-        known = np.concatenate(([0], np.cumsum(symbols >= 0)))
-        self.n_tokens = int(((known[ends] - known[ends - lengths]) * pretokens.counts).sum())
+        row = 0
+        while row < rows:  # in parts: numpy holds Python's lock while it repeats and sums up
+            first = int(ends[row] - lengths[row])
+            end = max(row + 1, int(np.searchsorted(ends, first + _SYMBOLS_A_PART, "right")))
+            of_row = np.repeat(np.arange(row, end, dtype=np.int32), lengths[row:end])
+            here = symbols[first : int(ends[end - 1])]
+            where = np.arange(first + 1, first + 1 + len(here)) + of_row
+            self.first_symbol[where] = here
+            self.row[where] = of_row
+            known = np.bincount(of_row[here >= 0] - row, minlength=end - row)
+            self.n_tokens += int(np.dot(known, pretokens.counts[row:end]))
+            row = end
 
     def split(self, row: int, position: int) -> NDArray[np.int64]:
         """Return the symbols of a pre-token at a position: (n,) int64."""
@@ -228,10 +247,15 @@ def _base_symbols(
         codes = np.frombuffer(pretokens.data, dtype=np.uint8)
         return base.look_up(codes, np.zeros(len(codes), dtype=bool)), np.diff(pretokens.offsets)
     parts: list[NDArray[np.int32]] = []
+    n_bytes = 0
     for row in range(rows):
-        if row % _ROWS_A_LOOK == 0:
+        if n_bytes >= _BYTES_A_LOOK:
             job.look(row / rows, "Writing the text in base symbols")
-        parts.append(base.arrays(pretokens.content(row))[0])
+            let_others_run()
+            n_bytes = 0
+        content = pretokens.content(row)
+        n_bytes += len(content)
+        parts.append(base.arrays(content)[0])
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), lengths
 
@@ -309,7 +333,7 @@ class Replayer:
                 self._make_room(int(self._arrays.waiting[self.frontier]))
                 continue
             if self.frontier == self.target and self.timeline.differing is None:
-                self.timeline.differing = self._find_differing(should_stop)
+                self.timeline.differing = self._find_differing(progress, should_stop)
             self._publish()
             if answer == kernels_replay.DONE:
                 break
@@ -361,24 +385,32 @@ class Replayer:
 
     def _publish(self) -> None:
         arrays = self._arrays
-        self.timeline.publish_leaders(arrays.rank_of, arrays.leading, arrays.leading_count)
-        self.timeline.publish(self._published(), "end of list" if self.frontier >= self.target else None)
+        stop: StopReason | None = "end of list" if self.frontier >= self.target else None
+        self.timeline.publish_replayed(self._published(), stop, arrays.rank_of, arrays.leading, arrays.leading_count)
 
-    def _find_differing(self, should_stop: StopRequested) -> frozenset[int] | None:
+    def _find_differing(self, progress: Progress, should_stop: StopRequested) -> frozenset[int] | None:
         """Return the pre-tokens that end in another split than the tokenizer's own library gives; None if stopped."""
         candidates = set(np.flatnonzero(self._arrays.passed).tolist())
         ranks, makes, n_base = self._tokenizer.merge_ranks, self._cells.makes, len(self._tokenizer.base)
         if ranks.takes_whole:
-            content = self._pretokens.content
-            candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(content(row)) is not None)
-        if ranks.turns is not None:
-            # Pieces of one score are replayed one by one, while the library takes the leftmost, whichever it is.
+            of_row = self._pretokens.content
+            candidates.update(row for row in range(len(self._pretokens)) if ranks.whole(of_row(row)) is not None)
+        if ranks.turns is not None or ranks.unused:
+            # Pieces of one score are replayed one by one, while the library takes the leftmost, whichever it is; and
+            # pieces that are unused are merged and stay, while the library lets them fall back.
             candidates.update(range(len(self._pretokens)))
         differing = []
+        n_bytes = 0
         for number, row in enumerate(sorted(candidates)):
-            if number % _ROWS_A_LOOK == 0 and should_stop():
-                return None
-            theirs = self._tokenizer.symbols_of(self._pretokens.content(row), self.target)
+            if n_bytes >= _BYTES_A_LOOK:
+                if should_stop():
+                    return None
+                progress(number / len(candidates), "Comparing with the splits of lowest rank first")
+                let_others_run()
+                n_bytes = 0
+            content = self._pretokens.content(row)
+            n_bytes += len(content)
+            theirs = self._tokenizer.symbols_of(content, self.target)
             same = [int(makes[one - n_base]) if n_base <= one < n_base + self.target else one for one in theirs]
             if same != list(self.timeline.split(row, self.target)):
                 differing.append(row)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SortBy = Literal["count", "changed", "length", "name"]
 
+_DIFFERING = ("[≠]", "[!=]")
 _ROWS_A_SLICE = 5_000
 _KEY_BYTES = 32
 _BRACKETED = re.compile(r"\[((?:[^\]]|\](?=\]))+)\]")
@@ -26,17 +27,23 @@ _BRACKETED = re.compile(r"\[((?:[^\]]|\](?=\]))+)\]")
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """What a row must hold: a text, or one symbol, or two adjacent ones, as labels in UTF-8."""
+    """What a row must hold: a text, or one symbol, or two adjacent ones, as labels in UTF-8.
+
+    differs: its split at the end of a replay is another than that of the tokenizer's own library
+    """
 
     text: bytes = b""
     symbols: tuple[bytes, ...] = ()
+    differs: bool = False
 
 
 def parse_filter(typed: str) -> RowFilter:
-    """Read what was typed: `est` is text, `[est]` a symbol, `[w][est]` a pair.
+    """Read what was typed: `est` is text, `[est]` a symbol, `[w][est]` a pair, `[≠]` or `[!=]` what differs.
 
     Raises OptionError for more than two symbols.
     """
+    if typed in _DIFFERING:
+        return RowFilter(differs=True)
     if typed.startswith("[") and "".join(f"[{one}]" for one in _BRACKETED.findall(typed)) == typed:
         symbols = tuple(one.encode() for one in _BRACKETED.findall(typed))
         if len(symbols) > 2:
@@ -67,6 +74,9 @@ class RowOrder:
         order = self._order("count" if sort == "changed" else sort)
         if sort == "changed" and reader.position:
             order = self._moved_to_top(order, reader.timeline.changed_rows(reader.position - 1))
+        if wanted.differs:
+            differing = reader.timeline.differing or ()
+            return order[np.isin(order, np.fromiter(differing, np.int32, len(differing)))]
         if wanted.text or wanted.symbols:
             keeps = _test(wanted, self._pretokens, reader)
             order = _kept(order, keeps, should_stop)

@@ -70,7 +70,7 @@ class _Pieces:
     def __init__(self, processor: Any) -> None:
         self._processor = processor
 
-    def is_plain_for(self, text: str) -> bool:
+    def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Return False."""
         return False
 

@@ -241,12 +241,10 @@ def merge_at(published: Published, n_base: int, rank: int) -> Merge:
 
 
 def _first_tokens(pretokens: PretokenCounts, base: BaseVocabulary) -> int:
+    markers = int(pretokens.counts.sum()) if base.end_of_word == "separate" else 0
     if base.base == "bytes":
-        lengths = np.diff(pretokens.offsets)
-    else:
-        starts = (np.frombuffer(pretokens.data, dtype=np.uint8) & 0xC0) != 0x80
-        lengths = np.diff(np.concatenate(([0], np.cumsum(starts)))[pretokens.offsets])
-    return int((pretokens.counts * (lengths + (base.end_of_word == "separate"))).sum())
+        return markers + int(np.dot(np.diff(pretokens.offsets), pretokens.counts))
+    return markers + pretokens.count_characters()
 
 
 class Reader:

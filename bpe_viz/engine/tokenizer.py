@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
 from bpe_viz.engine.merge_ranks import JoinedRanks, MergeRanks, MergeSource
+from bpe_viz.engine.number_table import NumberTable
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline, SpecialText
 from bpe_viz.engine.segments import cut_special_tokens, normalize
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
@@ -28,16 +29,22 @@ __all__ = ["BYTES", "DecodedPiece", "Decoding", "SpecialText", "Tokenizer"]
 _MOST_BYTES = 1 << 30
 """Of all tokens: a list in which each merge doubles the longest would soon have no end."""
 
+_SPECIAL_KINDS = ("special", "unknown")
+
 BYTES = tuple(bytes([byte]) for byte in range(256))
 """The base vocabulary of bytes, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodedPiece:
-    """What one id stands for; content is None where no token has this id."""
+    """What one id stands for; content is None where no token has this id.
+
+    is_special: it is a special or the unknown token, and no text
+    """
 
     id: int
     content: bytes | None
+    is_special: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +54,15 @@ class Decoding:
     pieces: one an id, in order
     unknown: the ids that no token has, in order
     invalid: how many U+FFFD stand for bytes that are no whole character
+    special: how many ids are special tokens; n_bytes: how many bytes all stand for
     """
 
     pieces: tuple[DecodedPiece, ...]
     text: str
     unknown: tuple[int, ...]
     invalid: int
+    special: int
+    n_bytes: int
 
 
 class Tokenizer:
@@ -115,7 +125,9 @@ class Tokenizer:
         """How its file's own library makes a text of ids, of which some no token has; None: bytes are joined."""
         self.document: bytes | None = None
         """The whole tokenizer.json that it was read from."""
-        self._symbol_of_id: dict[int, int] | None = None
+        self.renumbered: Mapping[int, int] = {}
+        """The ids of the file by those that its own library gives instead: it numbers some added tokens anew."""
+        self._symbol_of_id: NumberTable | None = None
         self._special_of_id: dict[int, str] | None = None
         self._quick: QuickIds | None = None
 
@@ -145,13 +157,15 @@ class Tokenizer:
         ids: NDArray[np.int64] | None = None,
         special_ids: dict[str, int] | None = None,
         name: str = "",
+        ranks: MergeSource | None = None,
     ) -> Tokenizer:
         """Return the tokenizer of a merge list; pairs are symbol ids as numbered above.
 
+        ranks: what merges at which rank, if that is not simply each pair at its own
         Raises FormatError if a pair names a symbol that does not exist before it.
         """
         symbols = _symbols_of_merges(base, pairs)
-        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs))
+        boundaries = BoundaryRanks(base, MergeRanks(len(base), pairs) if ranks is None else ranks)
         return cls(symbols, boundaries, counting, unknown, None, ids, special_ids, name)
 
     @classmethod
@@ -206,12 +220,15 @@ class Tokenizer:
     @property
     def vocab_size(self) -> int:
         """How many token ids there are."""
-        return len(set(self._ids.tolist()) | set(self.special_ids.values()))
+        return len(self._symbols_of_ids) + len(self._ids_without_symbol())
 
     @property
     def pairs(self) -> list[Pair]:
-        """The merge list as pairs of symbol ids, in rank order. Raises FormatError if it merges by joined bytes."""
-        return self.merge_ranks.pairs(self.n_merges)
+        """The merges up to its position as pairs of symbol ids, in rank order.
+
+        Raises FormatError if they are no list of pairs, as where tokens are only taken whole.
+        """
+        return self.merge_ranks.pairs(self.position)
 
     def id_of(self, symbol: int) -> int:
         """Return the token id of a symbol."""
@@ -250,8 +267,13 @@ class Tokenizer:
 
     def vocabulary(self) -> Iterator[Token]:
         """Yield every token, by id."""
-        for token_id in sorted(set(self._ids.tolist()) | set(self.special_ids.values())):
+        for token_id in sorted([*self._symbols_of_ids.keys.tolist(), *self._ids_without_symbol()]):
             yield self.token(token_id)
+
+    def _ids_without_symbol(self) -> set[int]:
+        """Return the ids of special tokens that no symbol has."""
+        known = self._symbols_of_ids
+        return {token_id for token_id in self.special_ids.values() if known.get(token_id) is None}
 
     def merge_of(self, token_id: int) -> Pair | None:
         """Return the pair of symbols that makes a token; None if no merge does, or more than two symbols make it."""
@@ -351,23 +373,24 @@ class Tokenizer:
                 run = []
                 continue
             content = token.content + (space if token.ends_word else b"")
-            pieces.append(DecodedPiece(token_id, content))
+            pieces.append(DecodedPiece(token_id, content, token.kind in _SPECIAL_KINDS))
             run.append(content)
         text.append(b"".join(run).decode(errors="replace"))
         invalid += _count_invalid(run)
         joined = "".join(text)
-        return Decoding(tuple(pieces), joined.removesuffix(" ") if space else joined, tuple(unknown), invalid)
+        return _decoding(pieces, joined.removesuffix(" ") if space else joined, unknown, invalid)
 
     def _decode_by_library(self, ids: Sequence[int], text: str) -> Decoding:
         pieces: list[DecodedPiece] = []
         for token_id in ids:
             try:
-                pieces.append(DecodedPiece(token_id, self.label(token_id)))
+                label, kind = self.label(token_id), self.token(token_id).kind
+                pieces.append(DecodedPiece(token_id, label, kind in _SPECIAL_KINDS))
             except KeyError:
                 pieces.append(DecodedPiece(token_id, None))
         typed = sum((piece.content or b"").count("\ufffd".encode()) for piece in pieces)
-        unknown = tuple(piece.id for piece in pieces if piece.content is None)
-        return Decoding(tuple(pieces), text, unknown, max(0, text.count("\ufffd") - typed))
+        unknown = [piece.id for piece in pieces if piece.content is None]
+        return _decoding(pieces, text, unknown, max(0, text.count("\ufffd") - typed))
 
     @property
     def covers_text(self) -> bool:
@@ -376,12 +399,19 @@ class Tokenizer:
 
         return self.pipeline.is_plain_for("") and pretokenizer_for(self.counting).lossless
 
-    def _symbol(self, token_id: int) -> int | None:
+    def index_ids(self) -> None:
+        """Prepare to look ids up, which otherwise takes some time when it is done first."""
+        _ = self._symbols_of_ids
+
+    @property
+    def _symbols_of_ids(self) -> NumberTable:
+        """The symbol of each id; of several symbols of one token the first."""
         if self._symbol_of_id is None:
-            # Of several symbols of one token the first.
-            ids = self._ids.tolist()
-            self._symbol_of_id = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
-        return self._symbol_of_id.get(token_id)
+            self._symbol_of_id = NumberTable.first_places(self._ids)
+        return self._symbol_of_id
+
+    def _symbol(self, token_id: int) -> int | None:
+        return self._symbols_of_ids.get(token_id)
 
     def _special_text(self, token_id: int) -> str | None:
         if self._special_of_id is None:
@@ -423,6 +453,12 @@ class Tokenizer:
             if content in wanted and not self.symbols.ends_word(symbol):
                 found[wanted[content]] = symbol
         return found
+
+
+def _decoding(pieces: Sequence[DecodedPiece], text: str, unknown: Sequence[int], invalid: int) -> Decoding:
+    special = sum(piece.is_special for piece in pieces)
+    n_bytes = sum(len(piece.content) for piece in pieces if piece.content is not None)
+    return Decoding(tuple(pieces), text, tuple(unknown), invalid, special, n_bytes)
 
 
 def _count_invalid(run: list[bytes]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,11 +18,13 @@ from typing import Protocol
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
+from bpe_viz.formats._draft import Draft
 from bpe_viz.formats._own_library import Encode, OwnLibrary, Units
 from bpe_viz.formats._reading import plain_path, read_head, unreadable
 from bpe_viz.whole_file import check_writable
 
 __all__ = [
+    "Draft",
     "Encode",
     "Format",
     "Load",
@@ -31,9 +33,11 @@ __all__ = [
     "Units",
     "check_before_training",
     "detect_format",
+    "draft_tokenizer",
     "format_to_save",
     "formats",
     "load_tokenizer",
+    "losses",
     "refuse_pretokenizer",
     "save_tokenizer",
 ]
@@ -54,6 +58,10 @@ def _no_companions(path: Path) -> tuple[Path, ...]:
     return ()
 
 
+def _no_losses(tokenizer: Tokenizer) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One tokenizer file format.
@@ -63,12 +71,13 @@ class Format:
     detect: tells from a file's name and first bytes, both unpacked, whether to try load; may look at its neighbours
     load: reads a file; is given the user's pretokenizer for files that hold none. Raises FormatError, and
         PretokenizerNeeded if one is to be given
-    save: writes a tokenizer and returns what the format could not hold, in plain words; None: cannot save.
-        Raises FormatError if it would change what the tokenizer does.
+    contents: returns the files that hold a tokenizer at its position, by path; None: cannot save. Raises FormatError
+        if they would change what the tokenizer does
+    losses: says in plain words, and whether or not it is saved, what this format does not hold of a tokenizer
     holds_pretokenizer: a saved file tells how text is cut, and which tokens are special
     holds_ids: a saved file tells the ids of tokens
-    keeps_document: save writes a tokenizer.json that was read as it was, whatever it says
-    companions: the other files that save writes beside the one that is named; raises FormatError for a wrong name
+    keeps_document: a tokenizer.json that was read is saved as it was, whatever it says
+    companions: the other files that are saved beside the one that is named; raises FormatError for a wrong name
     check: raises FormatError if no tokenizer that is trained with these options can be saved, so far as that is
         known before training; None: any can
     library: tells the right ids; None: no library reads such files
@@ -79,7 +88,8 @@ class Format:
     suffixes: tuple[str, ...]
     detect: Callable[[Path, bytes], bool]
     load: Load
-    save: Callable[[Tokenizer, Path], tuple[str, ...]] | None
+    contents: Callable[[Tokenizer, Path], dict[Path, bytes]] | None = None
+    losses: Callable[[Tokenizer], Iterable[str]] = _no_losses
     holds_pretokenizer: bool = True
     holds_ids: bool = True
     keeps_document: bool = False
@@ -140,26 +150,55 @@ def _why_not(path: Path) -> str:
     return f"it begins with {head[:_SHOWN_BYTES].decode('utf-8', 'backslashreplace')!r}"
 
 
-def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> tuple[str, ...]:
-    """Write a tokenizer; returns what was lost, in plain words.
+def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> None:
+    """Write a tokenizer, whatever is lost. Arguments and errors as in draft_tokenizer; then nothing is written."""
+    draft_tokenizer(tokenizer, path, name).write()
+
+
+def draft_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> Draft:
+    """Return what saving would write, and what would be lost; nothing is written yet.
 
     name: of the format; None: chosen by the file's name
-    Raises FormatError if there is no such format or it cannot hold the tokenizer; then nothing is written.
+    Raises FormatError if there is no such format, it cannot hold the tokenizer, or the file cannot be written.
     """
     found = format_to_save(path, name)
-    if found.save is None:
+    if found.contents is None:
         raise TypeError(f"{name} is chosen among formats that save")
     _check_companions(found, path)
-    if not tokenizer.is_told_by_options and not (found.keeps_document and tokenizer.document is not None):
+    check_writable(path, FormatError)
+    if not tokenizer.is_told_by_options and not _is_kept(tokenizer, found):
         model = "" if tokenizer.kind == "BPE" else f" It is {tokenizer.kind}, which has no merges."
         raise FormatError(
             f"{found.title} cannot hold {tokenizer.name}: it would encode otherwise.{model}",
             "Save as .json." if tokenizer.document is not None else "Keep the file that it was read from.",
         )
-    notes = found.save(tokenizer, path)
-    if tokenizer.normalizes_first:
-        notes += ("Special tokens are looked for before text is normalized; where this comes from it is afterwards.",)
-    return notes
+    files = found.contents(tokenizer, path)
+    notes = [f"{other.name} belongs to it: keep the two files together." for other in files if other != path]
+    if tokenizer.position < tokenizer.n_merges:
+        notes.append(
+            f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved"
+            f"{'; ids keep their places, so some are not in use' if found.holds_ids else ''}."
+        )
+    return Draft(path, found.title, files, tuple(losses(tokenizer, found)), tuple(notes))
+
+
+def losses(tokenizer: Tokenizer, target: Format) -> list[str]:
+    """Say in plain words what a format does not hold of a tokenizer, though it encodes alike."""
+    found = list(target.losses(tokenizer))
+    if _is_kept(tokenizer, target):
+        return found
+    specials = {text.encode() for text in tokenizer.special_ids}
+    unmade = range(len(tokenizer.symbols) - tokenizer.symbols.n_unmade, len(tokenizer.symbols))
+    if n := sum(tokenizer.symbols.content(symbol) not in specials for symbol in unmade):
+        found.append(
+            f"Tokens of the vocabulary that no merge makes are left out, and their ids decode to nothing: {n:,}."
+        )
+    return found
+
+
+def _is_kept(tokenizer: Tokenizer, target: Format) -> bool:
+    """Tell whether a format writes the tokenizer.json that a tokenizer was read from."""
+    return target.keeps_document and tokenizer.document is not None
 
 
 def check_before_training(options: Options, path: Path, name: str | None = None) -> None:
@@ -181,7 +220,7 @@ def _check_companions(found: Format, path: Path) -> None:
 
 def format_to_save(path: Path, name: str | None = None) -> Format:
     """Return the format of this name, or that of the file's name, which can save. Raises FormatError."""
-    able = [one for one in formats() if one.save is not None]
+    able = [one for one in formats() if one.contents is not None]
     if name is not None:
         chosen = next((one for one in able if one.name == name), None)
     else:

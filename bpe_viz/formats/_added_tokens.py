@@ -13,7 +13,7 @@ import msgspec
 from bpe_viz.formats._bpe_model import Id
 
 
-class AddedToken(msgspec.Struct):
+class AddedToken(msgspec.Struct, order=True):
     """One of them, as it is written."""
 
     id: Id

@@ -6,11 +6,9 @@ Source: huggingface/tokenizers, models/bpe/model.rs.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, starmap
-from operator import add, itemgetter
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,8 +19,8 @@ from bpe_viz.engine.merge_ranks import ListedRanks, MergeRanks, MergeSource
 from bpe_viz.engine.model_base import FirstSymbols, ModelBase
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import DEFAULT_MARKER, Base, EndOfWord
-from bpe_viz.errors import FormatError
-from bpe_viz.formats._reading import AGAIN, LARGEST_ID
+from bpe_viz.formats._bpe_lines import Lines, Numbers, merge_lines
+from bpe_viz.formats._reading import LARGEST_ID
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
 
 Id = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_ID)]
@@ -36,7 +34,7 @@ class BpeModel(msgspec.Struct):
     """`model` of a tokenizer.json, as it is written."""
 
     vocab: dict[str, Id]
-    merges: list[str | tuple[str, str]]
+    merges: msgspec.Raw
     unk_token: str | None = None
     dropout: float | None = None
     continuing_subword_prefix: str | None = None
@@ -70,119 +68,103 @@ class BpeSymbols:
 
 
 def bpe_symbols(
-    place: str, model: BpeModel, letters_are_bytes: bool, added: Collection[str], has_gaps: bool = False
+    place: str,
+    model: BpeModel,
+    contents: Sequence[bytes],
+    letters_are_bytes: bool,
+    added: Collection[str],
+    has_gaps: bool = False,
 ) -> BpeSymbols:
     """Write a model in symbols.
 
     place: of the model in the file, for errors
+    contents: the tokens of its vocabulary in UTF-8
     letters_are_bytes: the steps before the model write a letter for each byte
     added: the tokens that the file adds, which need no merge
     has_gaps: letters that the vocabulary lacks are gaps, which part their neighbours: the file removes them before
     Raises FormatError for a list that the library refuses, NotSteppedError.
     """
-    listed = _lines(f"{place}.merges", model)
-    made = _made(model, listed)
-    if not model.vocab.keys() >= set(made):
-        _refuse_lacking(f"{place}.merges", model.vocab, listed, made)
-    _refuse_shared_ids(model, listed, made)
-    base, texts = _base(model, listed, letters_are_bytes, has_gaps)
-    n_base = len(texts)
-    symbol_of = dict(zip(reversed(made), range(n_base + len(made) - 1, n_base - 1, -1), strict=True))
-    symbol_of.update({text: symbol for symbol, text in enumerate(texts)})
-    unmade = [text for text in model.vocab if text not in symbol_of]
-    symbol_of.update({text: n_base + len(made) + number for number, text in enumerate(unmade)})
-    # map runs in C: lists of half a million lines are opened in the time that a person waits.
-    try:
-        left, right, first = (
-            np.fromiter(map(symbol_of.__getitem__, names), np.int32, len(made))
-            for names in (map(itemgetter(0), listed), map(itemgetter(1), listed), made)
-        )
-    except KeyError:
-        _refuse_lacking(f"{place}.merges", model.vocab, listed, made)
-        raise
+    suffix = model.end_of_word_suffix or ""
+    tokens, prefix = list(model.vocab), model.continuing_subword_prefix or ""
+    lines = merge_lines(f"{place}.merges", bytes(model.merges), tokens, contents, prefix)
+    _refuse_shared_ids(model, tokens, lines)
+    base, base_texts = _base(model, tokens, lines, letters_are_bytes, has_gaps)
+    numbering = _numbering(tokens, base_texts, lines)
+    n_base, n_lines = len(base), len(lines.made)
     notes: list[str] = []
+    unmade = numbering.unmade
     if model.ignore_merges:
         _check_wholes(model, base)
         # Behind the others, so that a base symbol of several letters can be taken whole.
-        unmade += [text for text in texts if len(text) > 1]
-    elif unused := len(set(unmade) - {model.unk_token}.union(added)):
+        several = [number for number in numbering.base.tolist() if len(tokens[number]) > 1]
+        unmade = np.concatenate((unmade, np.array(several, dtype=np.int64)))
+    elif unused := len({tokens[number] for number in unmade.tolist()} - {model.unk_token}.union(added)):
         notes.append(f"Tokens of the vocabulary that no merge makes, so no text ever encodes to them: {unused:,}.")
-    texts = [*texts, *made, *unmade]
-    ends = np.zeros(len(texts), dtype=np.uint8)
+    left, right, first = (numbering.symbol_of[column].astype(np.int32) for column in lines)
+    token_of = np.concatenate((numbering.base, lines.made, unmade))
+    ends = np.zeros(len(token_of), dtype=np.uint8)
     ends[:n_base] = base.ends_word
     for rank, symbol in enumerate(right.tolist() if ends.any() else ()):
         ends[n_base + rank] = ends[symbol]
-    labels = _labels(texts, ends.tolist(), model.end_of_word_suffix or "", letters_are_bytes)
+    if letters_are_bytes:
+        contents = _contents(tokens, letters_are_bytes)
+    labels = list(map(contents.__getitem__, token_of.tolist()))
+    if letters_are_bytes and suffix:
+        labels = _labels([tokens[number] for number in token_of.tolist()], ends.tolist(), suffix)
+    following = np.arange(n_base, n_base + n_lines)
     source: MergeSource
-    is_first = np.array_equal(first, np.arange(n_base, n_base + len(made)))
-    goes_on = bool((np.maximum(left, right) < np.arange(n_base, n_base + len(made))).all())
-    if is_first and goes_on and not model.ignore_merges and len(set(listed)) == len(listed):
+    # Lines that each make a token of their own join pairs of their own.
+    is_trained = np.array_equal(first, following) and bool((np.maximum(left, right) < following).all())
+    if is_trained and not model.ignore_merges:
         source = MergeRanks(n_base, zip(left.tolist(), right.tolist(), strict=True))
     else:
-        wholes = _wholes(texts, labels, n_base, letters_are_bytes) if model.ignore_merges else None
+        wholes = _wholes(tokens, contents, token_of[n_base:], letters_are_bytes) if model.ignore_merges else None
         listed_ranks = ListedRanks(n_base, left, right, first, wholes)
         source = listed_ranks
         notes += _list_notes(listed_ranks, first)
-    starts = np.concatenate(([0], np.cumsum([len(label) for label in labels], dtype=np.int64)))
-    table = SymbolTable(
-        base, np.frombuffer(b"".join(labels), np.uint8), starts, ends, len(texts), len(texts) - n_base - len(made)
-    )
+    starts = np.concatenate(([0], np.cumsum(np.fromiter(map(len, labels), np.int64, len(labels)))))
+    text = np.frombuffer(b"".join(labels), np.uint8)
+    ids = np.fromiter(model.vocab.values(), np.int64, len(tokens))
     return BpeSymbols(
-        symbols=table,
+        symbols=SymbolTable(base, text, starts, ends, len(token_of), len(unmade)),
         boundaries=BoundaryRanks(base, source),
-        ids=np.fromiter(map(model.vocab.__getitem__, texts), np.int64, len(texts)),
+        ids=ids[token_of],
         unknown=model.unk_token if model.unk_token in model.vocab else None,
         is_ordinary=isinstance(source, MergeRanks) and (not isinstance(base, ModelBase) or base.lookup.is_simple),
         notes=tuple(notes),
     )
 
 
-def _lines(place: str, model: BpeModel) -> list[tuple[str, str]]:
-    """Return the lines of the merge list, a header left out. Raises FormatError for one that is no pair."""
-    found: list[tuple[str, str]] = []
-    if set(map(type, model.merges)) <= {tuple}:
-        found = cast(list[tuple[str, str]], model.merges)
-        if all(chain.from_iterable(found)):
-            return found
-        found = []
-    for number, merge in enumerate(model.merges):
-        if isinstance(merge, str):
-            if merge.startswith("#version"):
-                continue
-            left, _, right = merge.partition(" ")
-            merge = (left, "" if " " in right else right)
-        if not merge[0] or not merge[1]:
-            raise FormatError(f"{place}[{number}] is {model.merges[number]!r}, which is no pair of tokens.", AGAIN)
-        found.append(merge)
-    return found
+class _Numbering(NamedTuple):
+    """Tokens and symbols, tokens by their place in the vocabulary.
+
+    base: (base symbols,) int64, their tokens; unmade: the tokens that no line makes, ascending
+    symbol_of: (tokens,) int64, the first symbol of each token: base symbols, then lines, then those
+    """
+
+    base: Numbers
+    unmade: Numbers
+    symbol_of: Numbers
 
 
-def _made(model: BpeModel, listed: Sequence[tuple[str, str]]) -> list[str]:
-    """Return what each line makes."""
-    prefix = (model.continuing_subword_prefix or "").encode()
-    made = list(starmap(add, listed))
-    if prefix:
-        # The library cuts as many bytes as the prefix has, whatever they are.
-        made = [left + right.encode()[len(prefix) :].decode(errors="replace") for left, right in listed]
-    return made
+def _numbering(tokens: Sequence[str], base_texts: Sequence[str], lines: Lines) -> _Numbering:
+    number_of = dict(zip(tokens, range(len(tokens)), strict=True))
+    base = np.array([number_of[text] for text in base_texts], dtype=np.int64)
+    n_base, n_lines = len(base), len(lines.made)
+    symbol_of = np.full(len(tokens), -1, dtype=np.int64)
+    # Of several values for one place the last stays: the first line that makes a token.
+    symbol_of[lines.made[::-1]] = np.arange(n_base + n_lines - 1, n_base - 1, -1)
+    symbol_of[base] = np.arange(n_base)
+    unmade = np.flatnonzero(symbol_of < 0)
+    symbol_of[unmade] = n_base + n_lines + np.arange(len(unmade))
+    return _Numbering(base, unmade, symbol_of)
 
 
-def _refuse_lacking(
-    place: str, vocab: Mapping[str, int], listed: Iterable[tuple[str, str]], made: Iterable[str]
-) -> None:
-    """Raise FormatError for the first line with a token that the vocabulary lacks."""
-    for number, ((left, right), text) in enumerate(zip(listed, made, strict=True)):
-        lacking = next((one for one in (left, right, text) if one not in vocab), None)
-        if lacking is not None:
-            verb = "makes" if lacking == text else "names"
-            raise FormatError(f"{place}[{number}] {verb} {lacking!r}, which model.vocab lacks.", AGAIN)
-
-
-def _refuse_shared_ids(model: BpeModel, listed: Iterable[tuple[str, str]], made: Iterable[str]) -> None:
+def _refuse_shared_ids(model: BpeModel, tokens: Sequence[str], lines: Lines) -> None:
     """Refuse to step where two tokens of one id take part in merges: the library merges ids and not texts."""
     if len(set(model.vocab.values())) == len(model.vocab):
         return
-    in_merges = {text for pair in listed for text in pair}.union(made)
+    in_merges = {tokens[number] for number in np.unique(np.concatenate(lines)).tolist()}
     seen: dict[int, str] = {}
     for text, number in model.vocab.items():
         other = seen.setdefault(number, text)
@@ -193,7 +175,7 @@ def _refuse_shared_ids(model: BpeModel, listed: Iterable[tuple[str, str]], made:
 
 
 def _base(
-    model: BpeModel, listed: Iterable[tuple[str, str]], letters_are_bytes: bool, has_gaps: bool
+    model: BpeModel, tokens: Sequence[str], lines: Lines, letters_are_bytes: bool, has_gaps: bool
 ) -> tuple[BaseVocabulary, list[str]]:
     """Return the base symbols, and how the file writes each."""
     vocab = model.vocab
@@ -208,7 +190,8 @@ def _base(
             contents = tuple(BYTE_OF_LETTER[text[0]] for text, _ in forms)
             return BaseVocabulary(kind, end_of_word, marker, contents, ends), [text for text, _ in forms]
     unknown = model.unk_token
-    merges_unknown = any(unknown in pair for pair in listed)
+    unknown_number = tokens.index(unknown) if unknown in vocab else -1
+    merges_unknown = bool((lines.left == unknown_number).any() or (lines.right == unknown_number).any())
     # The letter of an unknown token of one letter need not be looked up: it is the same token as an unknown one.
     is_one_by_one = not (model.fuse_unk or model.byte_fallback or merges_unknown)
     looked_up = _looked_up(vocab, prefix, suffix, letters_are_bytes, unknown if is_one_by_one else None)
@@ -218,20 +201,23 @@ def _base(
     texts = sorted(letters, key=lambda text: (text, text in ending))
     of_byte = {byte: text for byte in range(256) if (text := f"<0x{byte:02X}>") in vocab} if model.byte_fallback else {}
     texts += [text for text in of_byte.values() if text not in letters]
-    if of_byte and len(of_byte) < 256 and unknown is not None:
+    if of_byte and letters_are_bytes:
+        raise NotSteppedError("letters that stand for bytes and are no tokens fall apart into bytes of their own")
+    needed = range(256) if prefix or suffix else _needed_bytes(vocab)
+    if of_byte and unknown is not None and not of_byte.keys() >= set(needed):
         raise NotSteppedError(f"only {len(of_byte)} of the 256 bytes are tokens, and the library moves unknown tokens")
     if unknown is not None and merges_unknown and unknown not in texts:
         texts.append(unknown)
     symbol_of = {text: symbol for symbol, text in enumerate(texts)}
 
-    def table(before: str, after: str) -> dict[bytes, int]:
-        return {letter: symbol_of[text] for letter, text in looked_up[before, after].items()}
-
+    tables = {
+        around: {letter: symbol_of[text] for letter, text in table.items()} for around, table in looked_up.items()
+    }
     lookup = FirstSymbols(
-        only=table("", suffix),
-        first=table("", ""),
-        inner=table(prefix, ""),
-        last=table(prefix, suffix),
+        only=tables["", suffix],
+        first=tables["", ""],
+        inner=tables[prefix, ""],
+        last=tables[prefix, suffix],
         of_byte={byte: symbol_of[text] for byte, text in of_byte.items()} or None,
         before=prefix.encode(),
         after=suffix.encode(),
@@ -245,6 +231,11 @@ def _base(
         letters_are_bytes,
     )
     return ModelBase(kind, end_of_word, marker, tuple(bodies), ends_word, lookup), texts
+
+
+def _needed_bytes(vocab: Collection[str]) -> set[int]:
+    """Return the bytes of UTF-8 that a character may fall apart into: of ASCII those that are no token themselves."""
+    return {byte for byte in range(0xF5) if byte not in (0xC0, 0xC1) and (byte >= 0x80 or chr(byte) not in vocab)}
 
 
 def _looked_up(
@@ -280,23 +271,27 @@ def _check_wholes(model: BpeModel, base: BaseVocabulary) -> None:
             raise NotSteppedError(f"the pre-token {text!r} is looked up whole, and its letters are no tokens")
 
 
-def _wholes(texts: Sequence[str], labels: Sequence[bytes], n_base: int, letters_are_bytes: bool) -> dict[bytes, int]:
-    """Return the symbols of pre-tokens that are taken whole, base symbols not counted: the first of each token."""
-    found: dict[bytes, int] = {}
-    for number in range(len(texts) - n_base - 1, -1, -1):
-        text = texts[n_base + number]
-        if not letters_are_bytes or BYTE_OF_LETTER.keys() >= set(text):
-            found[labels[n_base + number]] = number
-    return found
+def _wholes(
+    tokens: Sequence[str], contents: Sequence[bytes], token_of: Numbers, letters_are_bytes: bool
+) -> dict[bytes, int]:
+    """Return the symbols of pre-tokens that are taken whole, base symbols not counted: the first of each token.
+
+    contents: the bytes that each token stands for; token_of: the token of each of these symbols
+    """
+    first = np.full(len(tokens), -1, dtype=np.int64)
+    first[token_of[::-1]] = np.arange(len(token_of) - 1, -1, -1)
+    return {
+        content: number
+        for text, content, number in zip(tokens, contents, first.tolist(), strict=True)
+        if number >= 0 and (not letters_are_bytes or _IN_LETTERS.fullmatch(text))
+    }
 
 
-def _labels(texts: Sequence[str], ends: Sequence[int], suffix: str, letters_are_bytes: bool) -> list[bytes]:
-    """Return the bytes of tokens, and behind those of a word's end the suffix as it is written."""
-    if not letters_are_bytes or not suffix:
-        return _contents(texts, letters_are_bytes)
+def _labels(texts: Sequence[str], ends: Sequence[int], suffix: str) -> list[bytes]:
+    """Return the bytes of tokens in letters for bytes, and behind those of a word's end the suffix as it is written."""
     bodies = [text.removesuffix(suffix) if is_end else text for text, is_end in zip(texts, ends, strict=True)]
     after = suffix.encode()
-    contents = _contents(bodies, letters_are_bytes)
+    contents = _contents(bodies, letters_are_bytes=True)
     return [content + after if is_end else content for content, is_end in zip(contents, ends, strict=True)]
 
 
@@ -312,6 +307,6 @@ def _contents(texts: Sequence[str], letters_are_bytes: bool) -> list[bytes]:
 def _list_notes(ranks: ListedRanks, first: NDArray[np.int32]) -> Iterator[str]:
     if ranks.n_repeated:
         yield f"Merges that are listed again, whose last place counts, as in the library: {ranks.n_repeated:,}."
-    n_again = len(first) - len(np.unique(first)) - ranks.n_repeated
+    n_again = len(first) - np.count_nonzero(np.bincount(first)) - ranks.n_repeated
     if n_again:
         yield f"Merges that make a token which another merge makes too: {n_again:,}."

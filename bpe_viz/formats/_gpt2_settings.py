@@ -5,7 +5,7 @@ Source: Hugging Face transformers; `tokenizer_config.json`, `special_tokens_map.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +26,8 @@ class TokenizerClass:
 
     pretokenizer: a name of ours, or a pattern
     around: the tokens that it puts around a text, which the two files do not say and bpe_viz leaves out
+    named: the tokens that have a part to play where no file says which, by the part
+    forgets_flags: it adds those tokens itself, and what a file says of them is lost
     """
 
     pretokenizer: str
@@ -33,7 +35,13 @@ class TokenizerClass:
     normalize: tuple[str, ...] = ()
     end_of_word: Literal["none", "glued"] = "none"
     around: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+    forgets_flags: bool = False
 
+
+_END = "<|endoftext|>"
+_GPT2_NAMED = dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END)
+_QWEN2_NAMED = dict.fromkeys(("eos_token", "unk_token", "pad_token"), _END)
 
 CLIP = TokenizerClass(
     "gpt2",
@@ -44,13 +52,24 @@ CLIP = TokenizerClass(
     around=("<|startoftext|>", "<|endoftext|>"),
 )
 
-# Source: transformers, convert_slow_tokenizer.py.
+# Source: transformers 5.24, models/gpt2/tokenization_gpt2.py and its neighbours.
 CLASSES = {
-    "GPT2Tokenizer": TokenizerClass("gpt2"),
-    "CodeGenTokenizer": TokenizerClass("gpt2"),
-    "Qwen2Tokenizer": TokenizerClass("qwen2", normalize=("NFC",)),
+    "GPT2Tokenizer": TokenizerClass("gpt2", named=_GPT2_NAMED),
+    "CodeGenTokenizer": TokenizerClass("gpt2", named=_GPT2_NAMED),
+    "Qwen2Tokenizer": TokenizerClass("qwen2", normalize=("NFC",), named=_QWEN2_NAMED, forgets_flags=True),
     "CLIPTokenizer": CLIP,
 }
+
+
+class AddedToken(msgspec.Struct):
+    """A token as these files write it."""
+
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+    special: bool | None = None
 
 
 @dataclass(slots=True)
@@ -60,15 +79,53 @@ class Settings:
     class_name: of the tokenizer, without Fast; "" if nothing says
     tokens: the added and the special tokens by text, None where only a name is given and the vocabulary has the id
     normalized: those tokens that are looked for in normalized text
-    unknown: the unknown token
     paths: the files that were there
+    flags: what else is said of a token, by text
+    named: the tokens that have a part to play, by the part, such as bos_token; None: none is to play it
+    others: additional special tokens
+    adds_space: a space is put before a text; adds_begin, adds_end: bos_token and eos_token are put around it
     """
 
     class_name: str = ""
     tokens: dict[str, int | None] = field(default_factory=dict)
     normalized: set[str] = field(default_factory=set)
-    unknown: str | None = None
+    named: dict[str, str | None] = field(default_factory=dict)
     paths: list[Path] = field(default_factory=list)
+    flags: dict[str, AddedToken] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+    adds_space: bool = False
+    adds_begin: bool = False
+    adds_end: bool = False
+
+    @property
+    def unknown(self) -> str | None:
+        """The unknown token."""
+        return self.named.get("unk_token")
+
+    def follow(self, kind: TokenizerClass, vocabulary: Collection[str]) -> None:
+        """Take the tokens that a class names where no file does, if the vocabulary has them or they are needed."""
+        self.named = {**kind.named, **self.named}
+        if kind.around:  # it puts these around a text whatever is said
+            self.adds_begin = self.adds_end = False
+        for text in self.named.values():
+            if text is not None and (text in vocabulary or text in self.around):
+                self.tokens.setdefault(text, None)
+        for text in (*self.named.values(), *self.others) if kind.forgets_flags else ():
+            if text is not None:
+                self.flags[text] = AddedToken(text, special=True)
+                self.normalized.discard(text)
+
+    @property
+    def around(self) -> tuple[str | None, str | None]:
+        """The tokens that are put before and behind a text, None where there is none."""
+        begins, ends = self.named.get("bos_token"), self.named.get("eos_token")
+        return begins if self.adds_begin else None, ends if self.adds_end else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is added to a text, and tokens take no more of it than their own."""
+        takes_more = any(token.single_word or token.lstrip or token.rstrip for token in self.flags.values())
+        return not takes_more and not self.adds_space and self.around == (None, None)
 
     def ids(self, folder: Path, vocabulary: dict[str, int]) -> dict[str, int]:
         """Return the ids of the tokens. Raises FormatError for one that has none, or another in the vocabulary."""
@@ -106,20 +163,13 @@ def read_settings(folder: Path) -> Settings:
     return settings
 
 
-class _AddedToken(msgspec.Struct):
-    content: str
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-
-
 def _read_config(settings: Settings, path: Path, config: dict[str, Any]) -> None:
     name = config.get("tokenizer_class")
     settings.class_name = str(name).removesuffix("Fast") if name else ""
-    for flag in ("add_prefix_space", "add_bos_token", "add_eos_token", "do_lower_case"):
-        if config.get(flag):
-            raise FormatError(f"{path}: {flag} is {shortened_json(config[flag])}.", _OTHERWISE)
+    if config.get("do_lower_case"):
+        raise FormatError(f"{path}: do_lower_case is {shortened_json(config['do_lower_case'])}.", _OTHERWISE)
+    settings.adds_space = bool(config.get("add_prefix_space"))
+    settings.adds_begin, settings.adds_end = bool(config.get("add_bos_token")), bool(config.get("add_eos_token"))
     decoder = config.get("added_tokens_decoder") or {}
     if not isinstance(decoder, dict):
         raise FormatError(f"{path}: added_tokens_decoder is {shortened_json(decoder)}, no object.", AGAIN)
@@ -129,18 +179,23 @@ def _read_config(settings: Settings, path: Path, config: dict[str, Any]) -> None
             raise FormatError(f"{path}: {place} is no id.", AGAIN)
         token = _token(path, place, value)
         _add(settings, path, token.content, int(number))
+        settings.flags[token.content] = token
         (settings.normalized.add if token.normalized else settings.normalized.discard)(token.content)
     _read_named(settings, path, config)
 
 
 def _read_named(settings: Settings, path: Path, values: dict[str, Any]) -> None:
     """Read tokens that have a part to play."""
+    settings.named |= {name: None for name in _NAMED if name in values and values[name] is None}
     for place, value in _named(path, values):
         token = _token(path, place, value)
-        if place == "unk_token":
-            settings.unknown = token.content
+        if place in _NAMED:
+            settings.named[place] = token.content
+        else:
+            settings.others.append(token.content)
         if token.content not in settings.tokens:
             _add(settings, path, token.content, None)
+            settings.flags[token.content] = token
             if token.normalized:
                 settings.normalized.add(token.content)
 
@@ -156,16 +211,12 @@ def _named(path: Path, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield f"additional_special_tokens[{number}]", value
 
 
-def _token(path: Path, place: str, value: Any) -> _AddedToken:
-    """Return a token that is a text or an object. Raises FormatError for a flag that changes what it takes."""
+def _token(path: Path, place: str, value: Any) -> AddedToken:
+    """Return a token that is a text or an object. Raises FormatError for what is neither."""
     try:
-        token = _AddedToken(value) if isinstance(value, str) else msgspec.convert(value, _AddedToken)
+        return AddedToken(value) if isinstance(value, str) else msgspec.convert(value, AddedToken)
     except msgspec.ValidationError as error:
         raise FormatError(f"{path}: {place} is no token: {error}.", AGAIN) from error
-    for flag in ("single_word", "lstrip", "rstrip"):
-        if getattr(token, flag):
-            raise FormatError(f"{path}: {place}.{flag} of {token.content!r} is true.", _OTHERWISE)
-    return token
 
 
 def _add(settings: Settings, path: Path, text: str, number: int | None) -> None:

@@ -19,9 +19,6 @@ from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import BpeVizError
 
-WHOLE_TEXT = r"[\s\S]+"
-"""Matches any text as one pre-token, in both engines."""
-
 _FOREIGN = regex.compile(
     r"\{[0-9,]*\}\+|\(\?[a-zV0-9]*[smxVabfuwrp]|\\[hHRXKGAZzmM<>kgLNQE]|\[\[|&&|--|\|\||~~|\(\?[&PR0-9(|]"
 )

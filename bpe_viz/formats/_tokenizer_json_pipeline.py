@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import regex
 
-from bpe_viz.engine.pretokenize import LINES, PRETOKENIZERS
-from bpe_viz.formats._split_patterns import WHOLE_TEXT, from_library, why_not_alike
+from bpe_viz.engine.pretokenize import LINES, PRETOKENIZERS, WHOLE_TEXT
+from bpe_viz.formats._split_patterns import from_library, why_not_alike
 from bpe_viz.formats._tokenizer_json_writing import NORMALIZERS
 
 Step = dict[str, Any]

@@ -9,13 +9,14 @@ Three ways, each where it is known to give the library's ids:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from bpe_viz.engine.library_pipelines import (
     BYTE_MODEL,
@@ -27,13 +28,14 @@ from bpe_viz.engine.library_pipelines import (
     decoded_by,
     library_tokenizer,
 )
-from bpe_viz.engine.packing import pack, unpack
+from bpe_viz.engine.number_table import NumberTable
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.formats._added_tokens import AddedIds, AddedToken, added_ids
 from bpe_viz.formats._bpe_model import BYTE_OF_LETTER, BpeModel, Id, NotSteppedError, bpe_symbols
+from bpe_viz.formats._joined_steps import joined_steps
 from bpe_viz.formats._reading import parse_json, read_whole, without_bom
 from bpe_viz.formats._tokenizer_json_pipeline import (
     NotSaidByOptions,
@@ -122,12 +124,17 @@ class _Reading:
 
     def model(self, shape: type[_Shape]) -> _Shape:
         """Return the model, read as a shape. Raises FormatError."""
-        return parse_json(f"{self.source}: model", bytes(self.file.model), shape, "tokenizer.json")
+        return parse_json(f"{self.source}: model", self._model, shape, "tokenizer.json")
+
+    @cached_property
+    def _model(self) -> bytes:
+        return bytes(self.file.model)
 
     def bpe(self) -> Tokenizer:
         """Read a BPE model."""
         file = self.file
         model = self.model(BpeModel)
+        contents = list(map(str.encode, model.vocab))
         added = added_ids(file.added_tokens or [], model.vocab, len(model.vocab))
         in_letters = letters_are_bytes(file.normalizer, file.pre_tokenizer)
         steps = self._plain_steps(model)
@@ -135,7 +142,7 @@ class _Reading:
         try:
             if clash := next((text for text in added.ids if text in BYTE_MODEL["vocab"]), None):
                 raise NotSteppedError(f"its added token {clash!r} is called like a byte")
-            symbols = bpe_symbols(f"{self.source}: model", model, in_letters, added.ids.keys(), has_gaps)
+            symbols = bpe_symbols(f"{self.source}: model", model, contents, in_letters, added.ids.keys(), has_gaps)
         except NotSteppedError as error:
             return self.view_only("BPE", str(error))
         unknown = {} if symbols.unknown is None else {symbols.unknown: model.vocab[symbols.unknown]}
@@ -148,10 +155,11 @@ class _Reading:
             ids=symbols.ids,
             special_ids=special_ids,
         )
-        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps)
+        pipelines = _Pipelines(self, added.ids, in_letters, has_gaps, _is_counted_by_options(steps))
         tokenizer.pipeline = self._pipeline(tokenizer, pipelines, steps)
         tokenizer.is_told_by_options = steps is not None and symbols.is_ordinary
-        tokenizer.text_of_ids = _TextOfIds(model.vocab, added.ids, pipelines.library)
+        tokenizer.text_of_ids = _TextOfIds(contents, model.vocab, added.ids, pipelines.library)
+        tokenizer.renumbered = added.moved
         tokenizer.notes = (*self._notes(model, added), *symbols.notes)
         return tokenizer
 
@@ -212,7 +220,8 @@ class _Reading:
             else f"This is not BPE but {kind}: there are no merges to step, and its tokens are those of the tokenizers "
             "library."
         )
-        tokenizer.text_of_ids = _TextOfIds(vocab, added.ids, _Known(library))
+        tokenizer.text_of_ids = _TextOfIds(list(map(str.encode, vocab)), vocab, added.ids, _Known(library))
+        tokenizer.renumbered = added.moved
         tokenizer.notes = (tokenizer.why_no_merges, *self._notes(model, added))
         tokenizer.is_told_by_options = False
         return tokenizer
@@ -243,10 +252,23 @@ def _counting(steps: PlainSteps | None, added: dict[str, int]) -> CountingOption
     )
 
 
+def _is_counted_by_options(steps: PlainSteps | None) -> bool:
+    """Tell whether counting by options gives the pre-tokens of the file; the library's lower case is another."""
+    return steps is not None and steps.is_scanned and steps.removed is None and "lowercase" not in steps.normalize
+
+
 class _Pipelines:
     """Builds the library's steps of a file once, when they are needed."""
 
-    def __init__(self, reading: _Reading, ids: dict[str, int], in_letters: bool, has_gaps: bool) -> None:
+    def __init__(
+        self,
+        reading: _Reading,
+        ids: dict[str, int],
+        in_letters: bool,
+        has_gaps: bool,
+        is_counted_by_options: bool,
+    ) -> None:
+        self._is_counted_by_options = is_counted_by_options
         self._reading = reading
         self._has_gaps = has_gaps
         self._ids = ids
@@ -272,7 +294,16 @@ class _Pipelines:
             written["pre_tokenizer"] = without_last_step(reading.file.pre_tokenizer)
         written["post_processor"] = _untrimmed(reading.file.post_processor)
         document = msgspec.json.encode({"version": "1.0", **written, "model": BYTE_MODEL})
-        return StepsPipeline(document, reading.source, reading.added_tokens(self._ids), self._letters)
+        file = reading.file
+        joined = joined_steps(file.normalizer, file.pre_tokenizer, file.added_tokens or ())
+        return StepsPipeline(
+            document,
+            reading.source,
+            reading.added_tokens(self._ids),
+            self._letters,
+            None if self._has_gaps else joined,
+            self._is_counted_by_options,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,30 +319,32 @@ class _Known:
 class _TextOfIds:
     """Makes the text of ids as the library does, which leaves out ids that no token has; here they are marked."""
 
-    def __init__(self, vocab: dict[str, int], added: dict[str, int], library: Callable[[], Any]) -> None:
-        self._vocab = vocab
+    def __init__(
+        self, contents: Sequence[bytes], vocab: Mapping[str, int], added: dict[str, int], library: Callable[[], Any]
+    ) -> None:
+        """contents: the texts of `vocab` in UTF-8; library: returns the library's tokenizer when it is needed"""
+        self._texts = b"".join(contents)
+        self._end = np.cumsum(np.fromiter(map(len, contents), np.int64, len(contents)))
+        self._place = NumberTable.first_places(np.fromiter(vocab.values(), np.int64, len(contents)))
         self._added = added
         self._library = library
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pack the vocabulary for another process."""
-        return {"vocab": pack(self._vocab), "added": self._added, "library": self._library}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpack it."""
-        self._vocab, self._added, self._library = {}, state["added"], state["library"]
-        for piece in unpack(state["vocab"]):
-            self._vocab.update(piece)
-
     @cached_property
-    def _text(self) -> dict[int, str]:
-        texts = {number: text for text, number in reversed(self._vocab.items())}
+    def _added_text(self) -> dict[int, str]:
         there = added_texts(self._library())
-        return texts | {number: there.get(text, text) for text, number in reversed(self._added.items())}
+        return {number: there.get(text, text) for text, number in reversed(self._added.items())}
+
+    def _text(self, number: int) -> str:
+        if number in self._added_text:
+            return self._added_text[number]
+        place = self._place.get(number)
+        if place is None:
+            return f"<no token {number}>"
+        return self._texts[self._end[place - 1] if place else 0 : self._end[place]].decode()
 
     def __call__(self, ids: Sequence[int]) -> str:
         """Return the text of ids."""
-        return decoded_by(self._library(), [self._text.get(number, f"<no token {number}>") for number in ids])
+        return decoded_by(self._library(), list(map(self._text, ids)))
 
 
 class _ContentOfIds:

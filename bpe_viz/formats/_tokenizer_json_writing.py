@@ -7,19 +7,20 @@ find there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from bpe_viz.engine.pretokenize import LINES, pretokenizer_for, shortened
+from bpe_viz.engine.merge_ranks import JoinedRanks
+from bpe_viz.engine.pretokenize import LINES, WHOLE_TEXT, pretokenizer_for, shortened
+from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions, EndOfWord, Options
+from bpe_viz.engine.types import CountingOptions, EndOfWord, Options, Pair
 from bpe_viz.errors import FormatError
-from bpe_viz.formats._split_patterns import WHOLE_TEXT, for_library, library_is_installed, why_not_alike
+from bpe_viz.formats._split_patterns import for_library, library_is_installed, why_not_alike
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE, to_stand_ins
-from bpe_viz.whole_file import whole_file
+from bpe_viz.formats._written_merges import check_sweeping
 
 Json = dict[str, Any]
 
@@ -29,26 +30,17 @@ NORMALIZERS = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD", "lowe
 SIGMA_NOTE = "Lowercasing makes every capital sigma σ in the tokenizers library; bpe_viz makes one that ends a word ς."
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write a tokenizer at its position; returns in plain words what is not the same in the library.
-
-    Raises FormatError, before anything is written, if the file would encode differently, or if it cannot be
-    written.
-    """
+def written(tokenizer: Tokenizer) -> bytes:
+    """Return a tokenizer at its position as a file. Raises FormatError if the file would encode differently."""
     if tokenizer.document is not None:
-        data, notes = _as_it_was_read(tokenizer, tokenizer.document)
-    else:
-        document, notes = document_of(tokenizer)
-        data = msgspec.json.format(msgspec.json.encode(document), indent=2)
-    with whole_file(path, FormatError) as file:
-        file.write(data)
-    return tuple(notes)
+        return _as_it_was_read(tokenizer, tokenizer.document)
+    return msgspec.json.format(msgspec.json.encode(document_of(tokenizer)), indent=2)
 
 
-def _as_it_was_read(tokenizer: Tokenizer, document: bytes) -> tuple[bytes, list[str]]:
-    """Return the file that a tokenizer was read from, with the merges up to its position, and notes."""
+def _as_it_was_read(tokenizer: Tokenizer, document: bytes) -> bytes:
+    """Return the file that a tokenizer was read from, with the merges up to its position."""
     if tokenizer.position == tokenizer.n_merges:
-        return document, []
+        return document
     whole = msgspec.json.decode(document)
     model = whole["model"]
     lines = [line for line in model["merges"] if not (isinstance(line, str) and line.startswith("#version"))]
@@ -58,15 +50,7 @@ def _as_it_was_read(tokenizer: Tokenizer, document: bytes) -> tuple[bytes, list[
     model["merges"] = [list(pair) for rank, pair in enumerate(pairs[: tokenizer.position]) if last[pair] == rank]
     if model.get("ignore_merges"):
         model["ignore_merges"] = False
-    notes = [_position_note(tokenizer)]
-    return msgspec.json.format(msgspec.json.encode(whole), indent=2), notes
-
-
-def _position_note(tokenizer: Tokenizer) -> str:
-    return (
-        f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved; the other ids keep their "
-        "places, so some are not in use."
-    )
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2)
 
 
 def check(options: Options) -> None:
@@ -113,18 +97,21 @@ def _check_letters_of_bytes(end_of_word: EndOfWord, marker: str, specials: Seque
             )
 
 
-def document_of(tokenizer: Tokenizer) -> tuple[Json, list[str]]:
-    """Return the content of a tokenizer.json, and notes on what is not the same in the library."""
+def document_of(tokenizer: Tokenizer) -> Json:
+    """Return the content of a tokenizer.json. Raises FormatError if it would encode differently."""
     base = tokenizer.base
     _check_marker(base.end_of_word)
     _check_named_like_the_marker(base.end_of_word, base.marker, list(tokenizer.special_ids))
+    check_sweeping(tokenizer, False, "tokenizer.json")
     texts = written_symbols(tokenizer)
     vocabulary = _vocabulary(tokenizer, texts)
-    notes = _notes(tokenizer)
+    pairs, takes_whole = _merges(tokenizer)
     counting = tokenizer.counting
-    added = [_added_token(tokenizer.special_ids[text], text) for text in dict.fromkeys(counting.special_tokens)]
+    added = [_added_token(tokenizer, text) for text in dict.fromkeys(counting.special_tokens)]
     _add_specials(tokenizer, vocabulary)
-    document: Json = {
+    if takes_whole:
+        _check_no_special_is_a_pretoken(tokenizer)
+    return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
@@ -141,12 +128,25 @@ def document_of(tokenizer: Tokenizer) -> tuple[Json, list[str]]:
             "end_of_word_suffix": base.marker if base.end_of_word == "glued" else None,
             "fuse_unk": False,
             "byte_fallback": False,
-            "ignore_merges": False,
+            "ignore_merges": takes_whole,
             "vocab": vocabulary,
-            "merges": [[texts[left], texts[right]] for left, right in tokenizer.pairs[: tokenizer.position]],
+            "merges": [[texts[left], texts[right]] for left, right in pairs],
         },
     }
-    return document, notes
+
+
+def _merges(tokenizer: Tokenizer) -> tuple[list[Pair], bool]:
+    """Return the merges up to the position, and whether a pre-token that is a token is taken whole.
+
+    Of a list of ranks the one pair that ever makes each token; converters write every way to cut it in two, and the
+    others never apply.
+    """
+    ranks = tokenizer.merge_ranks
+    if not isinstance(ranks, JoinedRanks):
+        return tokenizer.pairs, False
+    made = ranks.merging_pairs(tokenizer.position)
+    # Where merges make every token, a pre-token becomes the token that it is without being taken whole.
+    return [pair for pair in made if pair is not None], None in made
 
 
 def written_symbols(tokenizer: Tokenizer) -> list[str]:
@@ -215,14 +215,31 @@ def _is_letter(end_of_word: EndOfWord, marker: str, text: str) -> bool:
     return len(text) == 1 or (end_of_word == "glued" and text[1:] == marker)
 
 
-def _added_token(token_id: int, text: str) -> Json:
+def _check_no_special_is_a_pretoken(tokenizer: Tokenizer) -> None:
+    """Refuse a special token that, typed as plain text, would be found in the vocabulary and taken whole."""
+    pretokenizer = pretokenizer_for(tokenizer.counting)
+    for text in tokenizer.special_ids:
+        if pretokenizer.split(text) == [text]:
+            raise FormatError(
+                f"Some tokens are only taken whole, and so would the special token {text!r} be in a tokenizer.json, "
+                "even as plain text: it is one pre-token.",
+                "Choose another text for it, or save as .tiktoken.",
+            )
+
+
+def _is_normalized(tokenizer: Tokenizer, text: str) -> bool:
+    """Tell whether a special token is looked for in normalized text, where the library looks for it normalized too."""
+    return tokenizer.normalizes_first and normalize(text, tokenizer.counting.normalize) == text
+
+
+def _added_token(tokenizer: Tokenizer, text: str) -> Json:
     return {
-        "id": token_id,
+        "id": tokenizer.special_ids[text],
         "content": text,
         "single_word": False,
         "lstrip": False,
         "rstrip": False,
-        "normalized": False,
+        "normalized": _is_normalized(tokenizer, text),
         "special": True,
     }
 
@@ -293,18 +310,23 @@ def _decoder(tokenizer: Tokenizer) -> Json:
     return {"type": "Sequence", "decoders": steps} if len(steps) > 1 else steps[0]
 
 
-def _notes(tokenizer: Tokenizer) -> list[str]:
-    notes = []
-    if tokenizer.position < tokenizer.n_merges:
-        notes.append(_position_note(tokenizer))
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what is not the same in the library; nothing for a file that is written as it was read."""
+    if tokenizer.document is not None:
+        return
     if "lowercase" in tokenizer.counting.normalize:
-        notes.append(SIGMA_NOTE)
+        yield SIGMA_NOTE
+    others = [text for text in tokenizer.counting.special_tokens if not _is_normalized(tokenizer, text)]
+    if tokenizer.normalizes_first and others:
+        yield (
+            "Special tokens are looked for before text is normalized; where this comes from it is afterwards: "
+            f"{', '.join(others)}."
+        )
     base = tokenizer.base
     if base.base == "characters" and base.end_of_word == "glued" and tokenizer.unknown is None:
-        notes.append(
+        yield (
             "A letter that the vocabulary lacks is left out by the tokenizers library, which then joins its "
             "neighbours; bpe_viz keeps a gap. With --unknown both do the same."
         )
     if tokenizer.counting.pattern is not None and not library_is_installed():
-        notes.append("The pattern was not tried with the tokenizers library, which is not installed.")
-    return notes
+        yield "The pattern was not tried with the tokenizers library, which is not installed."

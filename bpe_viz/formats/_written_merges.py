@@ -6,11 +6,14 @@ the base symbols are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from bpe_viz.engine.merge_ranks import ListedRanks
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Pair
@@ -52,10 +55,13 @@ class MergesInSymbols:
     """A merge list in symbols: base symbols first, then one a merge.
 
     texts: how the file writes each symbol
+    ranks: what merges, where one token is made by several merges and goes on, or one pair stands on several lines;
+        None: each pair at its own rank
     """
 
     pairs: list[Pair]
     texts: list[str]
+    ranks: ListedRanks | None
     notes: tuple[str, ...]
 
 
@@ -130,17 +136,19 @@ def in_symbols(
     """Find the symbols that the lines name.
 
     base_texts: how the file writes each base symbol
-    which_counts: of lines that are the same
-    Raises FormatError for a part that no line before it makes, and where the file means one token by two symbols.
+    which_counts: of lines that are the same; a library that counts the first sweeps: see MergeSource
+    Raises FormatError for a part that no line before it makes.
     """
     path = written.path
-    merges, repeated = _without_repeated(written.merges, which_counts)
+    repeated = _repeated(written.merges)
+    # Where the last place counts, a line may go on from what an earlier one makes, which itself never applies.
+    merges = [merge for merge in written.merges if which_counts == "last" or merge.number not in repeated]
     texts = list(base_texts)
     symbol_of = {text: symbol for symbol, text in enumerate(texts)}
     ends = list(base.ends_word)
     marked = base.marker if base.end_of_word != "none" else ""
     pairs: list[Pair] = []
-    made_twice: dict[str, int] = {}
+    made_again: set[str] = set()
     for number, left, right in merges:
         for part in (left, right):
             if part not in symbol_of:
@@ -159,52 +167,69 @@ def in_symbols(
                 path, number, f"{left} {right}", f"makes a token that only looks as if {marked} ended it", _OTHER_FILE
             )
         if made in symbol_of:
-            made_twice.setdefault(made, number)
+            made_again.add(made)
         symbol_of.setdefault(made, len(texts))
         texts.append(made)
         ends.append(ends[pair.right])
         pairs.append(pair)
-    _refuse_going_on(path, merges, made_twice)
+    goes_on = any(left in made_again or right in made_again for _, left, right in merges)
+    is_listed = goes_on or len(set(pairs)) < len(pairs)
+    ranks = _listed_ranks(len(base), pairs, [symbol_of[text] for text in texts], which_counts) if is_listed else None
     notes = [*written.notes]
+    if goes_on:
+        notes.append(f"Tokens that several merges make, and that others go on from: {len(made_again):,}.")
     if repeated:
         notes.append(
             f"{path.name}: merges that are listed again, whose {which_counts} place counts: "
-            f"{len(repeated):,}, first on line {repeated[0]}."
+            f"{len(repeated):,}, first on line {min(repeated)}."
         )
-    return MergesInSymbols(pairs, texts, tuple(notes))
+    return MergesInSymbols(pairs, texts, ranks, tuple(notes))
+
+
+def _listed_ranks(
+    n_base: int, pairs: Sequence[Pair], first_symbols: Sequence[int], which_counts: Literal["first", "last"]
+) -> ListedRanks:
+    """Return a list in which symbols of one text are one token; first_symbols: the first of each symbol's text."""
+    table = np.array(pairs, dtype=np.int32).reshape(-1, 2)
+    made = np.array(first_symbols[n_base:], dtype=np.int32)
+    left, right = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])
+    return ListedRanks(n_base, left, right, made, sweeps=which_counts == "first")
 
 
 def check_same_token(tokenizer: Tokenizer, text: str, one: int, other: int) -> None:
     """Raise FormatError unless two symbols that are written alike may be one token in a file.
 
-    They may if they have one id and no merge goes on from either.
+    They may if they have one id, and are one to the list of merges or none goes on from either.
     """
     is_one = tokenizer.id_of(one) == tokenizer.id_of(other)
-    if not is_one or any({one, other} & set(pair) for pair in tokenizer.pairs[: tokenizer.position]):
+    if is_one and isinstance(tokenizer.merge_ranks, ListedRanks):
+        return
+    if not is_one or any({one, other} & set(pair) for pair in tokenizer.pairs):
         raise FormatError(
             f"Two merges make the token {text!r}, which is one token in such a file and two here.", "Save as .json."
         )
 
 
-def _without_repeated(merges: Sequence[WrittenMerge], which: str) -> tuple[list[WrittenMerge], list[int]]:
-    """Return the merges that count, in order, and the numbers of the lines that list one again."""
-    place: dict[tuple[str, str], int] = {}
-    repeated = []
-    for i, merge in enumerate(merges):
-        if (merge.left, merge.right) in place:
-            repeated.append(merge.number)
-            if which == "first":
-                continue
-        place[merge.left, merge.right] = i
-    return [merges[i] for i in sorted(place.values())], repeated
+def _repeated(merges: Sequence[WrittenMerge]) -> set[int]:
+    """Return the numbers of the lines that list a merge again."""
+    seen: set[tuple[str, str]] = set()
+    found = set()
+    for number, left, right in merges:
+        if (left, right) in seen:
+            found.add(number)
+        seen.add((left, right))
+    return found
 
 
-def _refuse_going_on(path: Path, merges: Iterable[WrittenMerge], made_twice: dict[str, int]) -> None:
-    """Refuse to go on from a token that two merges make: one token in the file, two symbols here."""
-    for number, left, right in merges if made_twice else ():
-        for part in {left, right} & made_twice.keys():
-            raise FormatError(
-                f"{path}, line {number} goes on from {shortened_line(part)}, which line {made_twice[part]} makes a "
-                "second time.",
-                _OTHER_FILE,
-            )
+def check_sweeping(tokenizer: Tokenizer, sweeps: bool, title: str) -> None:
+    """Raise FormatError where the library of a format merges in another order, and may come to another split.
+
+    sweeps: as in MergeSource, of the format's library
+    """
+    ranks = tokenizer.merge_ranks
+    if isinstance(ranks, ListedRanks) and ranks.sweeps != sweeps and ranks.goes_back:
+        raise FormatError(
+            "Several merges make one token and a merge goes on from it that stands before one of them: the library of "
+            f"{title} would merge in another order.",
+            "Keep the file that it was read from.",
+        )

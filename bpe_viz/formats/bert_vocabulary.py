@@ -100,6 +100,5 @@ FORMAT = Format(
     suffixes=("vocab.txt",),
     detect=detect,
     load=load,
-    save=None,
     library=TOKENIZERS,
 )

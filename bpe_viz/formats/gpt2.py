@@ -15,12 +15,16 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
+from bpe_viz.engine.merge_ranks import ListedRanks
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary, stand_in_order
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions, Options
+from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._added_tokens import AddedToken, added_ids
+from bpe_viz.formats._gpt2_document import document_beside, with_settings
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
 from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
 from bpe_viz.formats._own_library import Encode, OwnLibrary, encode_with_tokenizers
@@ -32,10 +36,10 @@ from bpe_viz.formats._written_merges import (
     MergesInSymbols,
     WrittenList,
     check_same_token,
+    check_sweeping,
     in_symbols,
     read_merges,
 )
-from bpe_viz.whole_file import whole_file
 
 MARKER = "</w>"
 CLIP_MERGES = 49152 - 256 - 2
@@ -73,8 +77,10 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     name, kind, specials = PUBLISHED.get(_fingerprint(vocabulary, written), ("", None, ()))
     settings.tokens |= {text: vocabulary[text] for text in specials}
     # A class of the library takes a tokenizer.json that is there before these two files, and may cut otherwise then.
-    if kind is None and not _whole_beside(files).is_file():
+    if kind is None and not document_beside(files.merges).is_file():
         kind = CLASSES.get(settings.class_name)
+    if kind is not None:
+        settings.follow(kind, vocabulary)
     counting, normalizes_first = _counting(path, files, settings, kind, given)
     special_ids = settings.ids(files.merges.parent, vocabulary)
     unknown = settings.unknown
@@ -96,12 +102,21 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         ids=np.array([vocabulary[text] for text in merges.texts], dtype=np.int64),
         special_ids=special_ids,
         name=name or files.merges.name,
+        ranks=merges.ranks,
     )
     tokenizer.refuses_gaps = base.base == "characters" and not is_unknown_used
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.normalizes_first = normalizes_first
     notes = [*files.notes, *_notes(name, settings, kind), *merges.notes]
     notes += [_late_header_note(files, late)] if (late := late_headers(files.merges, data)) else []
-    tokenizer.notes = (*notes, *_vocabulary_notes(vocabulary, merges, special_ids))
+    notes += _vocabulary_notes(vocabulary, merges, special_ids)
+    by_id = sorted(AddedToken(number, text) for text, number in special_ids.items())  # as the library adds them
+    added = added_ids(by_id, vocabulary, len(vocabulary))
+    tokenizer.renumbered = added.moved
+    notes += added.notes
+    if not settings.is_plain:
+        tokenizer = with_settings(tokenizer, vocabulary, written, settings, kind)
+    tokenizer.notes = tuple(dict.fromkeys((*notes, *tokenizer.notes)))
     return tokenizer
 
 
@@ -122,7 +137,7 @@ def _counting(
         counting = CountingOptions(kind.pretokenizer, kind.pattern, kind.normalize, specials)
         return counting, bool(kind.normalize) and bool(settings.normalized)
     if given is None:
-        beside = _whole_beside(files)
+        beside = document_beside(files.merges)
         if beside.is_file():
             said, instead = f", while {beside.name} beside it does", f"Open {beside.name}, or give"
         else:
@@ -133,11 +148,6 @@ def _counting(
             f"{instead} --pretokenizer or --pattern.",
         )
     return CountingOptions(given.pretokenizer, given.pattern, given.normalize, specials), False
-
-
-def _whole_beside(files: Files) -> Path:
-    """Return where a tokenizer.json would stand, which says everything."""
-    return files.merges.with_name("tokenizer.json")
 
 
 def _base_vocabulary(
@@ -236,6 +246,7 @@ def _load_clip(path: Path, written: WrittenList, given: CountingOptions | None) 
     special_ids = {text: len(merges.texts) + number for number, text in enumerate(_CLIP_SPECIALS)}
     counting = CountingOptions(CLIP.pretokenizer, CLIP.pattern, CLIP.normalize, _CLIP_SPECIALS)
     tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, special_ids=special_ids, name="CLIP")
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.normalizes_first = True
     tokenizer.notes = (
         f"{path.name} is CLIP's: the first {len(used.merges):,} merges are in use, numbered as its code does.",
@@ -256,29 +267,38 @@ def companions(path: Path) -> tuple[Path, ...]:
     raise FormatError(f"{path} does not end with the name of one of the two files.", f"End it with one of: {usual}.")
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write a tokenizer at its position as two files; returns what they do not hold.
-
-    Raises FormatError, before anything is written, where they would encode otherwise, or if one cannot be written.
-    """
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return a tokenizer at its position as the two files. Raises FormatError where they would encode otherwise."""
     (other,) = companions(path)
     base = tokenizer.base
     _check(base.base, base.end_of_word, base.marker, tokenizer.counting, tokenizer.unknown)
+    check_sweeping(tokenizer, False, "GPT-2's two files")
     texts = written_symbols(tokenizer)
     if not texts:
         raise FormatError("The tokenizer has no token, and two empty files are no tokenizer.", "Train it on some text.")
     vocabulary = _vocabulary_to_write(tokenizer, texts)
-    pairs = tokenizer.pairs[: tokenizer.position]
-    if len(set(pairs)) < len(pairs):
+    pairs = tokenizer.pairs
+    if len(set(pairs)) < len(pairs) and not isinstance(tokenizer.merge_ranks, ListedRanks):
         raise FormatError("Two merges join the same pair, and the file would mean the last of them.", _JSON)
+    _check_order(tokenizer, texts, pairs)
     lines = [f"{HEADER} 0.2", *(f"{texts[left]} {texts[right]}" for left, right in pairs)]
     _check_lines(base.base, lines)
     is_merges = path.name.endswith(tuple(merges for _, merges in NAMES))
     merges_path, vocabulary_path = (path, other) if is_merges else (other, path)
-    with whole_file(vocabulary_path, FormatError) as first, whole_file(merges_path, FormatError) as second:
-        first.write(msgspec.json.encode(vocabulary))
-        second.write("".join(f"{line}\n" for line in lines).encode())
-    return tuple(_losses(tokenizer, other))
+    written = "".join(f"{line}\n" for line in lines).encode()
+    return {vocabulary_path: msgspec.json.encode(vocabulary), merges_path: written}
+
+
+def _check_order(tokenizer: Tokenizer, texts: list[str], pairs: list[Pair]) -> None:
+    """Refuse what goes on from a token that only a later line makes: the earlier one is left out at this position."""
+    made = set(texts[: len(tokenizer.base)])
+    for left, right in pairs:
+        if not {texts[left], texts[right]} <= made:
+            raise FormatError(
+                f"A merge of {texts[left]!r} and {texts[right]!r} would stand before what makes them.",
+                "Choose another position, or save as .json.",
+            )
+        made.add(texts[left] + texts[right])
 
 
 def check(options: Options) -> None:
@@ -340,8 +360,8 @@ def _check_letters(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
         raise FormatError("The letters hold all that stand for bytes, and would be read as bytes.", _JSON)
 
 
-def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
-    yield f"{other.name} belongs to it: keep the two files together."
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what the two files do not hold."""
     counting = tokenizer.counting
     entry = pretokenizer_for(counting)
     given = f"--pretokenizer {entry.name}" if counting.pattern is None else f"--pattern {counting.pattern}"
@@ -349,8 +369,6 @@ def _losses(tokenizer: Tokenizer, other: Path) -> Iterator[str]:
     if tokenizer.special_ids:
         listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
         yield f"The two files do not say which tokens are special: {listed}."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
@@ -365,7 +383,8 @@ def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
         for source, target in zip((files.vocabulary, files.merges), unpacked, strict=True):
             target.write_bytes(read_whole(source))
         vocabulary, merges = BPE.read_file(*map(str, unpacked))
-    document, _ = document_of(tokenizer)
+    known = tokenizer.document
+    document = document_of(tokenizer) if known is None else msgspec.json.decode(known)
     document["model"] |= {"vocab": vocabulary, "merges": merges}
     return encode_with_tokenizers(msgspec.json.encode(document).decode())
 
@@ -376,7 +395,8 @@ FORMAT = Format(
     suffixes=("merges.txt", "vocab.json", "vocab.bpe", "encoder.json"),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     holds_pretokenizer=False,
     companions=companions,
     check=check,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import regex
 
-from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
+from bpe_viz.engine.pretokenize import LINES, WHOLE_TEXT, pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Options, Pair
@@ -21,8 +21,6 @@ from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._patterns import check_pattern, counting_for
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, damaged, lines_of, read_whole, shortened_line, without_bom
-from bpe_viz.formats._split_patterns import WHOLE_TEXT
-from bpe_viz.whole_file import whole_file
 
 FIRST_LINE = "minbpe v1"
 
@@ -140,11 +138,8 @@ def _notes(path: Path, pattern: str, special_ids: dict[str, int]) -> Iterator[st
         yield "Special tokens share an id, which decodes to the first of them."
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write a tokenizer at its position; returns what the file does not hold.
-
-    Raises FormatError, before anything is written, for what minbpe cannot say, or if the file cannot be written.
-    """
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return a tokenizer at its position as a file of minbpe's. Raises FormatError for what minbpe cannot say."""
     base, counting, position = tokenizer.base, tokenizer.counting, tokenizer.position
     _check(base.base, base.end_of_word, counting)
     used = len(base) + position
@@ -153,7 +148,7 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
             "minbpe numbers the bytes 0 to 255 in order and merges from 256 on, and this tokenizer does not.",
             "Save as .json.",
         )
-    pairs = tokenizer.pairs[:position]
+    pairs = tokenizer.pairs
     if len(set(pairs)) < len(pairs):
         raise FormatError("Two merges join the same pair, which minbpe would number as one.", "Save as .json.")
     specials = {text: tokenizer.special_ids[text] for text in _longest_first(counting.special_tokens)}
@@ -163,9 +158,7 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
     lines = [FIRST_LINE, _pattern_of(counting), str(len(specials))]
     lines += [f"{text} {number}" for text, number in specials.items()]
     lines += [f"{left} {right}" for left, right in pairs]
-    with whole_file(path, FormatError) as file:
-        file.write("".join(f"{line}\n" for line in lines).encode())
-    return tuple(_losses(tokenizer))
+    return {path: "".join(f"{line}\n" for line in lines).encode()}
 
 
 def check(options: Options) -> None:
@@ -211,12 +204,11 @@ def _longest_first(texts: Sequence[str]) -> list[str]:
     return sorted(dict.fromkeys(texts), key=lambda text: -len(text))
 
 
-def _losses(tokenizer: Tokenizer) -> Iterator[str]:
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what minbpe itself loses."""
     pattern = _pattern_of(tokenizer.counting)
     if pattern != pattern.strip():
         yield "minbpe itself loses the space at an end of the pattern when it reads it."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 FORMAT = Format(
@@ -225,6 +217,7 @@ FORMAT = Format(
     suffixes=(".model",),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     check=check,
 )

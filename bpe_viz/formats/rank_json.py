@@ -13,6 +13,7 @@ from typing import Annotated
 
 import msgspec
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
@@ -20,7 +21,7 @@ from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._patterns import counting_for, read_tiktoken_pattern
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, parse_json, read_whole, shortened_line, without_bom
-from bpe_viz.formats.tiktoken_ranks import read_ranks
+from bpe_viz.formats.tiktoken_ranks import read_ranks, without_empty
 
 _KEYS = (b'"bpe_ranks"', b'"pat_str"', b'"explicit_n_vocab"')
 _Id = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_ID)]
@@ -47,6 +48,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     refuse_pretokenizer(path, given)
     file = parse_json(path, read_whole(path), _File, "JSON with ranks")
     ranks = _ranks(path, file.bpe_ranks)
+    of_empty = without_empty(ranks)
     rank_of_id = {rank: token for token, rank in ranks.items()}
     for text, number in file.special_tokens.items():
         if not text:
@@ -64,8 +66,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         tokenizer = Tokenizer.from_ranks(ranks, counting, dict(file.special_tokens), path.name)
     except FormatError as error:
         raise FormatError(f"{path}: {error.message}", error.remedy) from error
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.normalizes_first = bool(forms)
-    tokenizer.notes = tuple(_notes(path, file, len(ranks), forms))
+    tokenizer.notes = (*of_empty, *_notes(path, file, len(ranks) + len(of_empty), forms))
     return tokenizer
 
 
@@ -114,6 +117,5 @@ FORMAT = Format(
     suffixes=(".json",),
     detect=detect,
     load=load,
-    save=None,
     library=TIKTOKEN,
 )

@@ -1,45 +1,33 @@
 """SentencePiece's `.model`: pieces with scores, and a normalizer. BPE is shown merge by merge, others as they are.
 
-The list holds no merges but what they make: two neighbours merge if their texts, joined, are a piece, and the piece of
-the highest score comes first. Source: google/sentencepiece, src/bpe_model.cc and model_interface.cc.
+_scored_pieces.py tells how pieces merge.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import regex
-
-from bpe_viz.engine.boundaries import BoundaryRanks
-from bpe_viz.engine.merge_ranks import ScoredPieces
-from bpe_viz.engine.model_base import FirstSymbols
 from bpe_viz.engine.sentencepiece_pipelines import (
     NormalizerPipeline,
-    PieceBase,
     PiecesPipeline,
     sentencepiece_processor,
 )
-from bpe_viz.engine.symbols import GAP, SymbolTable
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions
+from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, refuse_pretokenizer
 from bpe_viz.formats._bpe_model import NotSteppedError
 from bpe_viz.formats._own_library import Encode, OwnLibrary
 from bpe_viz.formats._reading import AGAIN, read_whole
+from bpe_viz.formats._scored_pieces import scored_pieces
 from bpe_viz.formats._sentencepiece_proto import (
     BYTE,
     CONTROL,
     KINDS,
-    NORMAL,
     UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
     ModelProto,
     WireError,
     looks_like_sentencepiece,
@@ -74,7 +62,8 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     try:
         if kind != "BPE":
             raise NotSteppedError("")
-        tokenizer = _stepped(model, unknown[0])
+        name = model.pieces[unknown[0]].text
+        tokenizer = scored_pieces(model, {name: unknown[0], **_controls(model)}, name)
         tokenizer.pipeline = NormalizerPipeline(processor)
     except NotSteppedError as error:
         tokenizer = _view_only(model, unknown[0], processor)
@@ -93,102 +82,13 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     return tokenizer
 
 
-def _stepped(model: ModelProto, unknown: int) -> Tokenizer:
-    """Return a BPE model's tokenizer, its pipeline still to be set. Raises NotSteppedError."""
-    pieces = model.pieces
-    letters = [number for number, piece in enumerate(pieces) if len(piece.text) == 1]
-    for number in letters:
-        if pieces[number].type in (CONTROL, UNKNOWN):
-            raise NotSteppedError(
-                f"its piece {pieces[number].text!r} is a letter that is {_named(pieces[number].type)}"
-            )
-    if any(piece.type == UNUSED for piece in pieces):
-        raise NotSteppedError("it holds unused pieces, which are parted again after merging")
-    own = [number for number, piece in enumerate(pieces) if piece.type == USER_DEFINED]
-    falls_apart = model.byte_fallback
-    of_bytes = [number for number, piece in enumerate(pieces) if piece.type == BYTE] if falls_apart else []
-    base_ids = list(dict.fromkeys([*letters, *own, *of_bytes]))
-    merged = sorted(
-        (number for number, piece in enumerate(pieces) if piece.type == NORMAL and len(piece.text) > 1),
-        key=lambda number: -pieces[number].score,
-    )
-    turns = _turns(model, merged)
-    known = {pieces[number].text for number in letters if pieces[number].type != BYTE}
-    if lacking := next((one for number in merged for one in pieces[number].text if one not in known), None):
-        raise NotSteppedError(f"its pieces hold {lacking!r}, which is no piece by itself")
-    base = _base(model, base_ids, frozenset(own))
-    others = sorted(set(range(len(pieces))) - set(base_ids) - set(merged))
-    ids = [*base_ids, *merged, *others]
-    texts = [pieces[number].text.encode() for number in ids]
-    frozen = frozenset(symbol for symbol, number in enumerate(base_ids) if pieces[number].type in (USER_DEFINED, BYTE))
-    ranks = ScoredPieces(texts[: len(base_ids)], texts[len(base_ids) : len(base_ids) + len(merged)], frozen, turns)
-    symbols = SymbolTable(
-        base,
-        np.frombuffer(b"".join(texts), np.uint8),
-        np.concatenate(([0], np.cumsum([len(text) for text in texts], dtype=np.int64))),
-        np.zeros(len(texts), dtype=np.uint8),
-        len(texts),
-        len(others),
-    )
-    name = pieces[unknown].text
-    special_ids = {piece.text: number for number, piece in enumerate(pieces) if piece.type == CONTROL}
-    tokenizer = Tokenizer(
-        symbols,
-        BoundaryRanks(base, ranks),
-        CountingOptions(special_tokens=tuple(special_ids)),
-        unknown=name,
-        ids=np.array(ids, dtype=np.int64),
-        special_ids={name: unknown, **special_ids},
-    )
-    if turns is not None:
-        n_alike = sum(number for number in Counter(turns).values() if number > 1)
-        tokenizer.notes = (f"Pieces that share their score with others apply together: {n_alike:,}.",)
-    return tokenizer
-
-
-def _named(kind: int) -> str:
-    return {CONTROL: "a control piece", UNKNOWN: "the unknown piece"}[kind]
-
-
-def _turns(model: ModelProto, merged: Sequence[int]) -> list[int] | None:
-    """Return behind which rank each piece applies: pieces of one score come first alike, the leftmost is taken."""
-    scores = [model.pieces[number].score for number in merged]
-    if any(score != score for score in scores):
-        raise NotSteppedError("a score is no number")
-    if len(set(scores)) == len(scores):
-        return None
-    last = {score: rank for rank, score in enumerate(scores)}
-    return [last[score] for score in scores]
-
-
-def _base(model: ModelProto, base_ids: Sequence[int], own: frozenset[int]) -> PieceBase:
-    pieces = model.pieces
-    table = {
-        pieces[number].text.encode(): symbol
-        for symbol, number in enumerate(base_ids)
-        if number in own or pieces[number].type not in (BYTE, CONTROL, UNKNOWN)
-    }
-    of_byte = {
-        int(pieces[number].text[3:5], 16): symbol
-        for symbol, number in enumerate(base_ids)
-        if pieces[number].type == BYTE
-    }
-    longest_first = sorted((pieces[number].text for number in own), key=lambda text: -len(text))
-    return PieceBase(
-        "characters",
-        "none",
-        DEFAULT_MARKER,
-        tuple(pieces[number].text.encode() for number in base_ids),
-        (False,) * len(base_ids),
-        FirstSymbols(table, table, table, table, of_byte or None, unknown=GAP, fuses=True),
-        regex.compile("|".join(map(regex.escape, longest_first))) if longest_first else None,
-    )
+def _controls(model: ModelProto) -> dict[str, int]:
+    return {piece.text: number for number, piece in enumerate(model.pieces) if piece.type == CONTROL}
 
 
 def _view_only(model: ModelProto, unknown: int, processor: Any) -> Tokenizer:
     vocab = {piece.text: number for number, piece in enumerate(model.pieces)}
-    controls = {piece.text: number for number, piece in enumerate(model.pieces) if piece.type == CONTROL}
-    tokenizer = tokens_only(vocab, controls, model.pieces[unknown].text)
+    tokenizer = tokens_only(vocab, _controls(model), model.pieces[unknown].text)
     tokenizer.pipeline = PiecesPipeline(processor, partial(_content_of, model), unknown)
     return tokenizer
 
@@ -220,6 +120,5 @@ FORMAT = Format(
     suffixes=(".model",),
     detect=detect,
     load=load,
-    save=None,
     library=OwnLibrary("sentencepiece", _open_library),
 )

@@ -29,11 +29,11 @@ from bpe_viz.formats._written_merges import (
     WrittenList,
     WrittenMerge,
     check_same_token,
+    check_sweeping,
     in_symbols,
     looks_like_merges,
     read_merges,
 )
-from bpe_viz.whole_file import whole_file
 
 MARKER = "</w>"
 WORDS = r"[^ \r\n]+"
@@ -65,7 +65,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     # A token that two merges make is one token.
     number_of: dict[str, int] = {}
     ids = np.array([number_of.setdefault(text, number) for number, text in enumerate(merges.texts)], dtype=np.int64)
-    tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, ids=ids, special_ids={}, name=path.name)
+    tokenizer = Tokenizer.from_merges(
+        base, merges.pairs, counting, ids=ids, special_ids={}, name=path.name, ranks=merges.ranks
+    )
     tokenizer.notes = (*_notes(path, end_of_word, given), *merges.notes)
     return tokenizer
 
@@ -113,18 +115,18 @@ def _letters(merge: WrittenMerge) -> Iterable[str]:
             yield letter
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write the merges up to the tokenizer's position; returns what codes do not hold.
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return the merges up to the tokenizer's position.
 
-    A marker of another text is written as the library's `</w>`. Raises FormatError, before anything is written, where
-    the codes would encode otherwise, or if the file cannot be written.
+    A marker of another text is written as the library's `</w>`. Raises FormatError where codes would encode otherwise.
     """
     base = tokenizer.base
     _check(base.base, base.end_of_word, tokenizer.counting, tokenizer.unknown)
     if not tokenizer.position:
         raise FormatError("There is no merge, and subword-nmt reads no codes without one.", "Save as .json.")
+    check_sweeping(tokenizer, True, "codes")
     written = _written_symbols(tokenizer)
-    pairs = tokenizer.pairs[: tokenizer.position]
+    pairs = tokenizer.pairs
     lines = [f"{HEADER} {'0.1' if base.end_of_word == 'separate' else '0.2'}"]
     lines += [f"{written[left]} {written[right]}" for left, right in pairs]
     if len(set(lines)) < len(lines):
@@ -134,9 +136,7 @@ def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
         raise FormatError(
             "The codes would be read as merges of GPT-2, by their letters or the file beside them.", _JSON
         )
-    with whole_file(path, FormatError) as file:
-        file.write(data)
-    return tuple(_losses(tokenizer))
+    return {path: data}
 
 
 def check(options: Options) -> None:
@@ -160,7 +160,7 @@ def _check(base: str, end_of_word: str, counting: CountingOptions, unknown: str 
 def _written_symbols(tokenizer: Tokenizer) -> list[str]:
     """Return how each symbol is written. Raises FormatError where a line would be read as something else."""
     symbols, base = tokenizer.symbols, tokenizer.base
-    used = {symbol for pair in tokenizer.pairs[: tokenizer.position] for symbol in pair}
+    used = {symbol for pair in tokenizer.pairs for symbol in pair}
     used |= set(range(len(base), len(base) + tokenizer.position))
     written = [""] * len(symbols)
     symbol_of: dict[str, int] = {}
@@ -177,7 +177,8 @@ def _written_symbols(tokenizer: Tokenizer) -> list[str]:
     return written
 
 
-def _losses(tokenizer: Tokenizer) -> Iterator[str]:
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what codes do not hold."""
     counting = tokenizer.counting
     yield "Codes hold no ids, and no letters that no merge has."
     if counting.pattern != WORDS:
@@ -191,8 +192,6 @@ def _losses(tokenizer: Tokenizer) -> Iterator[str]:
         yield f"Codes do not hold special tokens: {', '.join(tokenizer.special_ids)}."
     if tokenizer.base.marker != MARKER:
         yield f"The marker {tokenizer.base.marker!r} is written as {MARKER}."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
@@ -238,7 +237,8 @@ FORMAT = Format(
     suffixes=(".codes", ".bpe"),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     holds_pretokenizer=False,
     holds_ids=False,
     check=check,

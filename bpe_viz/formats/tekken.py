@@ -11,6 +11,7 @@ from typing import Annotated
 
 import msgspec
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
@@ -79,6 +80,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         tokenizer = Tokenizer.from_ranks(ranks, counting_for(pattern, ()), special_ids, path.name)
     except FormatError as error:
         raise FormatError(f"{path}: {error.message}", error.remedy) from error
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.notes = tuple(_notes(file, n_ranks))
     return tokenizer
 
@@ -135,6 +137,5 @@ FORMAT = Format(
     suffixes=(".json",),
     detect=detect,
     load=load,
-    save=None,
     library=TIKTOKEN,
 )

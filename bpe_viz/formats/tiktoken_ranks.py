@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
@@ -20,10 +21,10 @@ from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
 from bpe_viz.formats.openai_encodings import Encoding, encoding_of_file
-from bpe_viz.whole_file import whole_file
 
 SUFFIX = ".tiktoken"
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+")
+_EMPTY = b"="  # as Whisper's file writes it
 _FEW_LINES = 3
 _MOST_DIGITS = 20
 _SHOWN = 60
@@ -77,16 +78,18 @@ def _of_encoding(path: Path, ranks: dict[bytes, int], encoding: Encoding, name: 
 def _tokenizer(
     path: Path, ranks: dict[bytes, int], counting: CountingOptions, special_ids: dict[str, int], name: str, *notes: str
 ) -> Tokenizer:
+    notes += without_empty(ranks)
     try:
         tokenizer = Tokenizer.from_ranks(ranks, counting, special_ids, name)
     except FormatError as error:
         raise FormatError(f"{path}: {error.message}", error.remedy) from error
+    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
     tokenizer.notes = notes
     return tokenizer
 
 
 def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
-    """Return token -> rank. Raises FormatError that names the line; path: for errors only."""
+    """Return token -> rank; one token may be empty. Raises FormatError that names the line; path: for errors only."""
     ranks: dict[bytes, int] = {}
     token_of: dict[int, bytes] = {}
     for number, line in enumerate(without_bom(data).split(b"\n"), start=1):
@@ -94,8 +97,8 @@ def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
         if not line:
             continue
         written, _, rank_written = line.partition(b" ")
-        token = from_base64(written)
-        if not token:
+        token = b"" if written == _EMPTY else from_base64(written)
+        if not token and written != _EMPTY:
             raise _damaged(path, number, line, "does not begin with a token in base64")
         # int() would also take "1_0", "-1" and blanks.
         if not rank_written.isdigit():
@@ -112,22 +115,22 @@ def read_ranks(path: Path | str, data: bytes) -> dict[bytes, int]:
     return ranks
 
 
+def without_empty(ranks: dict[bytes, int]) -> tuple[str, ...]:
+    """Take an empty token out of ranks; returns what to say of it."""
+    rank = ranks.pop(b"", None)
+    return () if rank is None else (f"The token of rank {rank} is empty: no text becomes it.",)
+
+
 def _damaged(path: Path | str, number: int, line: bytes, what: str) -> FormatError:
     shown = line[:_SHOWN].decode("utf-8", "backslashreplace") + ("…" if len(line) > _SHOWN else "")
     return FormatError(f"{path}, line {number} {what}: {shown!r}.", AGAIN)
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write the ranks of a tokenizer at its position; returns what they do not hold.
-
-    Raises FormatError, before anything is written, if merging by joined bytes would give other ids, or if the file
-    cannot be written.
-    """
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return the ranks of a tokenizer at its position. Raises FormatError if joined bytes would give other ids."""
     ranks = _ranks_of(tokenizer)
     lines = (binascii.b2a_base64(token, newline=False) + b" %d\n" % rank for token, rank in ranks)
-    with whole_file(path, FormatError) as file:
-        file.write(b"".join(lines))
-    return tuple(_losses(tokenizer))
+    return {path: b"".join(lines)}
 
 
 def check(options: Options) -> None:
@@ -167,15 +170,14 @@ def _ranks_of(tokenizer: Tokenizer) -> list[tuple[bytes, int]]:
     return sorted(zip(contents, ids, strict=True), key=lambda entry: entry[1])
 
 
-def _losses(tokenizer: Tokenizer) -> Iterator[str]:
+def losses(tokenizer: Tokenizer) -> Iterator[str]:
+    """Say what ranks do not hold."""
     counting = tokenizer.counting
     given = f"--pretokenizer {counting.pretokenizer}" if counting.pattern is None else f"--pattern {counting.pattern}"
     yield f"Ranks do not hold how text is cut: give {given} when opening the file."
     if tokenizer.special_ids:
         listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
         yield f"Ranks do not hold special tokens: {listed}."
-    if tokenizer.position < tokenizer.n_merges:
-        yield f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved."
 
 
 FORMAT = Format(
@@ -184,7 +186,8 @@ FORMAT = Format(
     suffixes=(SUFFIX,),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     holds_pretokenizer=False,
     check=check,
     library=TIKTOKEN,

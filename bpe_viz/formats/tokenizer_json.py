@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from bpe_viz.engine.tokenizer import Tokenizer
@@ -26,11 +27,18 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     return load(path)
 
 
-def save(tokenizer: Tokenizer, path: Path) -> tuple[str, ...]:
-    """Write a tokenizer.json; returns what differs there. Raises FormatError if it would encode otherwise."""
-    from bpe_viz.formats._tokenizer_json_writing import save
+def contents(tokenizer: Tokenizer, path: Path) -> dict[Path, bytes]:
+    """Return a tokenizer as a tokenizer.json. Raises FormatError if it would encode otherwise."""
+    from bpe_viz.formats._tokenizer_json_writing import written
 
-    return save(tokenizer, path)
+    return {path: written(tokenizer)}
+
+
+def losses(tokenizer: Tokenizer) -> Iterable[str]:
+    """Say what the library does otherwise."""
+    from bpe_viz.formats._tokenizer_json_writing import losses
+
+    return losses(tokenizer)
 
 
 def check(options: Options) -> None:
@@ -46,7 +54,8 @@ FORMAT = Format(
     suffixes=(".json",),
     detect=detect,
     load=load,
-    save=save,
+    contents=contents,
+    losses=losses,
     keeps_document=True,
     check=check,
     library=TOKENIZERS,

@@ -25,6 +25,7 @@ from bpe_viz.gui.bar_rows import BarRow, bar_rows, describe, describe_tie, is_po
 from bpe_viz.gui.focus_ring import came_by_keys, paint_focus_ring
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.selection import Selection
+from bpe_viz.gui.shown_state import NO_BRANCH_REMEDY
 from bpe_viz.gui.tooltips import plain_tooltip
 from bpe_viz.gui.workspace import Workspace
 
@@ -141,8 +142,8 @@ class BarsView(QAbstractScrollArea):
         if self._frame is not None and corpus is not None:
             words = words_with(row.pair, self._frame, corpus)
             lines += ["In: " + ",  ".join(words)] if words else []
-        if row.mark != "next" and self._workspace.tokenizer is None:
-            lines.append("Double click, or M: merge it instead")
+        if row.mark != "next":
+            lines.append(self._workspace.why_no_branch or "Double click, or M: merge it instead")
         return "\n".join(lines)
 
     # --- events ---
@@ -227,7 +228,12 @@ class BarsView(QAbstractScrollArea):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         label = row.label.replace("&", "&&")
         title = f"Merge {label}" if row.mark == "next" else f"Merge {label} instead"
-        menu.addAction(title, partial(self._workspace.branch, row.pair))
+        action = menu.addAction(title, partial(self._workspace.branch, row.pair))
+        why_not = None if row.mark == "next" else self._workspace.why_no_branch
+        if why_not is not None:
+            action.setEnabled(False)
+            action.setToolTip(plain_tooltip(f"{why_not} {NO_BRANCH_REMEDY}"))
+            menu.setToolTipsVisible(True)
         return menu
 
     def focusInEvent(self, event: QFocusEvent) -> None:

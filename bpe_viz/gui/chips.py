@@ -38,7 +38,7 @@ class ChipStyle(IntEnum):
     """What a chip says beside its text.
 
     NEXT: is taken by the next merge; MADE: the last merge made it; SELECTED: pointed at in some panel
-    DIM: still to come; GAP: a character without a token; TOKEN_1...: one of the token colours
+    DIM: still to come; GAP: a character without a token; SPECIAL: a special token; TOKEN_1...: one of the token colours
     """
 
     PLAIN = 0
@@ -47,6 +47,7 @@ class ChipStyle(IntEnum):
     SELECTED = 3
     DIM = 4
     GAP = 5
+    SPECIAL = 6
     TOKEN_1 = 10
     TOKEN_2 = 11
     TOKEN_3 = 12
@@ -353,6 +354,8 @@ def _colours(look: Look, style: ChipStyle) -> _Colours:
         case ChipStyle.MADE:
             return _Colours(theme.made_soft, theme.made)
         case ChipStyle.SELECTED:
+            return _Colours(theme.chip, theme.ink, line_width=2.0)
+        case ChipStyle.SPECIAL:
             return _Colours(theme.chip, theme.ink, line_width=2.0)
         case ChipStyle.DIM:
             return _Colours(theme.panel, theme.line, _Inks("faint", "faint"))

@@ -45,6 +45,9 @@ class ChoiceDialog(QDialog):
         cancel.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
         cancel.rejected.connect(self.reject)
         column.addWidget(cancel)
+        # A dialog takes the height of wrapped text for a width that it is not going to have.
+        said.ensurePolished()
+        said.setMinimumHeight(said.heightForWidth(look.px(WIDTH)))
         self.buttons[0].setFocus()
 
 

@@ -9,8 +9,6 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QInputDialog, QPushButton, QSizePolicy, QWidget
 
 from bpe_viz.engine.corpus import Corpus
-from bpe_viz.engine.library_pipelines import GuardedPipeline
-from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.pretokenize import PRETOKENIZERS, pretokenizer_for
 from bpe_viz.engine.tie_rules import TIE_RULES
 from bpe_viz.engine.tokenizer import Tokenizer
@@ -18,7 +16,7 @@ from bpe_viz.engine.types import Options
 from bpe_viz.gui.choice_button import ChoiceButton
 from bpe_viz.gui.flow_layout import FlowLayout
 from bpe_viz.gui.look import Look
-from bpe_viz.gui.option_titles import BASES, MARKERS, pretokenizer_title
+from bpe_viz.gui.option_titles import BASES, MARKERS, cutting_of, pretokenizer_title
 from bpe_viz.gui.options_dialog import OptionsDialog
 from bpe_viz.gui.workspace import Workspace
 
@@ -141,14 +139,9 @@ class CorpusBar(QWidget):
         self.tokenizer.show_value(tokenizer.name)
         self.tokenizer.setToolTip(source.written if source is not None else tokenizer.name)
         self.pretokenizer.setEnabled(False)
-        pipeline = tokenizer.pipeline
-        if isinstance(pipeline, PlainPipeline | GuardedPipeline):
-            self.pretokenizer.show_value(pretokenizer_title(tokenizer.counting), is_quiet=True)
-            pattern = pretokenizer_for(tokenizer.counting).pattern or "no pattern"
-            self.pretokenizer.setToolTip(f"{tokenizer.name} cuts text so: {pattern}")
-        else:
-            self.pretokenizer.show_value("of the file", is_quiet=True)
-            self.pretokenizer.setToolTip(f"{tokenizer.name} prepares text by {pipeline.title}")
+        label, meaning = cutting_of(tokenizer, None if source is None else source.given)
+        self.pretokenizer.show_value(label, is_quiet=True)
+        self.pretokenizer.setToolTip(meaning)
 
     def _show_options(self, corpus: Corpus) -> None:
         options = self._workspace.options

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from itertools import islice
+
+from PySide6.QtCore import QMimeData, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -15,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from bpe_viz.engine.tokenizer import Decoding
+from bpe_viz.engine.tokenizer import DecodedPiece, Decoding
 from bpe_viz.engine.visible import Part, visible_parts
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.chips import Chip, ChipStyle, chip_edges, chip_height, paint_chips, token_style
@@ -24,9 +26,34 @@ from bpe_viz.gui.look import Look
 from bpe_viz.gui.totals_label import Figure
 
 MOST_CHIPS = 5000
+CHIPS_A_SLICE = 500
+"""So many are laid out at once: that takes about 20 ms when their texts are new."""
+
+LONG_PASTE = 10_000
+_WORDS_A_LINE = 200
 _FIELD_ROWS = 2
+_MOST_NAMED = 5
 _PAUSE_MILLISECONDS = 150
 _CHIP_SCALE = 1.1
+
+
+class IdField(QPlainTextEdit):
+    """A field whose long pastes are broken into lines.
+
+    What stands between ids means nothing, and Qt lays out a paragraph of a hundred thousand in a third of a second.
+    """
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Insert what is pasted or dropped."""
+        text = source.text()
+        if len(text) <= LONG_PASTE:
+            super().insertFromMimeData(source)
+            return
+        words = text.split()
+        lines = (" ".join(words[i : i + _WORDS_A_LINE]) for i in range(0, len(words), _WORDS_A_LINE))
+        broken = QMimeData()
+        broken.setText("\n".join(lines))
+        super().insertFromMimeData(broken)
 
 
 class DecodePage(QWidget):
@@ -44,7 +71,8 @@ class DecodePage(QWidget):
         self._look = look
         self._text = ""
         self._figures: tuple[Figure, ...] = ()
-        self.field = QPlainTextEdit()
+        self._pieces: tuple[DecodedPiece, ...] = ()
+        self.field = IdField()
         self.field.setPlaceholderText("Paste token ids, such as [13, 11, 99]")
         self.field.setAccessibleName("Token ids to decode")
         self.field.setTabChangesFocus(True)
@@ -59,6 +87,9 @@ class DecodePage(QWidget):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MILLISECONDS)
         self._pause.timeout.connect(self.decode)
+        self._rest = QTimer(self)
+        self._rest.setInterval(0)
+        self._rest.timeout.connect(self._show_more)
         self.field.textChanged.connect(self._pause.start)
         self._arrange()
         self.setFocusProxy(self.field)
@@ -71,6 +102,7 @@ class DecodePage(QWidget):
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area = area
         area.setStyleSheet("QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; }")
         row = QHBoxLayout()
         row.addWidget(self.message, 1)
@@ -104,23 +136,30 @@ class DecodePage(QWidget):
         else:
             self._figures = ()
             self._show_text("")
-            self.chips.show_chips(())
+            self._show_pieces(())
             self._say("")
 
     def show_decoding(self, decoding: Decoding) -> None:
         """Show an answer."""
         self._figures = _figures(decoding)
         self._show_text(decoding.text)
-        shown = decoding.pieces[:MOST_CHIPS]
-        self.chips.show_chips(
-            tuple(
-                Chip((Part(f"no token {piece.id}", "invisible"),), ChipStyle.GAP)
-                if piece.content is None
-                else Chip(visible_parts(piece.content), token_style(number))
-                for number, piece in enumerate(shown)
-            )
-        )
+        self._show_pieces(decoding.pieces[:MOST_CHIPS])
         self._say(_summary(decoding))
+
+    def _show_pieces(self, pieces: tuple[DecodedPiece, ...]) -> None:
+        self._pieces = pieces
+        self.chips.show_chips(())
+        self._rest.start()
+        self._show_more()
+
+    @Slot()
+    def _show_more(self) -> None:
+        shown = self.chips.chips
+        end = min(len(shown) + CHIPS_A_SLICE, len(self._pieces))
+        more = tuple(_chip(self._pieces[number], number) for number in range(len(shown), end))
+        self.chips.show_chips(shown + more)
+        if end == len(self._pieces):
+            self._rest.stop()
 
     def _show_text(self, text: str) -> None:
         self._text = text
@@ -144,17 +183,28 @@ class DecodePage(QWidget):
         self._column.setContentsMargins(margin, look.grid, margin, look.grid)
         self._column.setSpacing(look.grid)
         line = look.mono_metrics().lineSpacing()
-        self.field.setFixedHeight(round(line * _FIELD_ROWS) + look.px(14))
+        # In a low panel the field gives up a row, so that what the ids stand for is seen.
+        self.field.setMinimumHeight(round(line) + look.px(14))
+        self.field.setMaximumHeight(round(line * _FIELD_ROWS) + look.px(14))
+        self._area.setMinimumHeight(self.chips.row_height)
+
+
+def _chip(piece: DecodedPiece, number: int) -> Chip:
+    if piece.content is None:
+        return Chip((Part(f"no token {piece.id}", "invisible"),), ChipStyle.GAP)
+    return Chip(visible_parts(piece.content), ChipStyle.SPECIAL if piece.is_special else token_style(number))
 
 
 def _figures(decoding: Decoding) -> tuple[Figure, ...]:
     n = len(decoding.pieces)
-    n_bytes = sum(len(piece.content) for piece in decoding.pieces if piece.content is not None)
+    n_bytes = decoding.n_bytes
     figures = [
         Figure(f"{n:,} {'id' if n == 1 else 'ids'}", 0, bold=True),
         Figure(f"{n_bytes:,} {'byte' if n_bytes == 1 else 'bytes'}", 2),
     ]
-    if unknown := sum(piece.content is None for piece in decoding.pieces):
+    if decoding.special:
+        figures.append(Figure(f"{decoding.special:,} special", 1))
+    if unknown := len(decoding.unknown):
         figures.append(Figure(f"{unknown:,} unknown", 1))
     return tuple(figures)
 
@@ -163,9 +213,12 @@ def _summary(decoding: Decoding) -> str:
     """Say how many ids there are, and what is wrong with them."""
     n = len(decoding.pieces)
     said = [f"{n:,} {'id' if n == 1 else 'ids'}, {len(decoding.text):,} characters."]
+    if decoding.special:
+        said.append(f"{decoding.special:,} special token{'' if decoding.special == 1 else 's'}, with a bold edge.")
     if decoding.unknown:
-        some = ", ".join(map(str, dict.fromkeys(decoding.unknown[:5])))
-        more = " …" if len(decoding.unknown) > 5 else ""
+        distinct = list(islice(dict.fromkeys(decoding.unknown), _MOST_NAMED + 1))
+        some = ", ".join(map(str, distinct[:_MOST_NAMED]))
+        more = " …" if len(distinct) > _MOST_NAMED else ""
         said.append(f"No token has the id {some}{more}.")
     if decoding.invalid == 1:
         said.append("1 byte is no whole character.")
@@ -205,6 +258,11 @@ class ChipFlow(QWidget):
     def minimumSizeHint(self) -> QSize:
         """The same, so that the view around it scrolls."""
         return QSize(0, len(self._rows) * self._pitch)
+
+    @property
+    def row_height(self) -> int:
+        """How high a row is, with the gap below it."""
+        return self._pitch
 
     @property
     def _pitch(self) -> int:

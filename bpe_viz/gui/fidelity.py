@@ -23,7 +23,7 @@ from bpe_viz.verification import Verification, Verifier
 PAUSE_MILLISECONDS = 150
 """Without a change of the text, after which the library is asked."""
 
-Kind = Literal["asking", "same", "different", "unknown"]
+Kind = Literal["asking", "same", "renumbered", "different", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Fidelity:
     """What is known of the text that is shown.
 
     text: in a few words; meaning: in a sentence
+    kind: renumbered: the same tokens, some of which the library is known to number otherwise
     place: where the first token begins that differs, a code point of the text; None where none does
     """
 
@@ -89,7 +90,7 @@ class FidelityCheck(QObject):
         if self._verifies is None:
             self._show(None)
             return
-        self._show(Fidelity("asking", "…", "Its own library is asked"))
+        self._show(Fidelity("asking", "comparing…", "Its own library is asked"))
         self._pause.start()
 
     @Slot()
@@ -150,6 +151,13 @@ def _said(verification: Verification) -> Fidelity:
     if difference is None:
         return Fidelity("same", f"same as {name}", f"All {verification.n_tokens:,} ids are those that {name} gives.")
     number = f"{difference.number + 1:,}"
+    if difference.renumbered:
+        meaning = (
+            f"All {verification.n_tokens:,} tokens are those that {name} gives, but it numbers "
+            f"{difference.renumbered:,} of them anew, as the ids that the file declares leave a hole; bpe_viz keeps "
+            f"those of the file. The first is token {number}: {difference.our_text} here, {difference.theirs} there."
+        )
+        return Fidelity("renumbered", f"same as {name}, renumbered", meaning, difference.place)
     meaning = (
         f"Token {number} is the first that differs, at character {difference.place + 1:,}: {difference.our_text} here, "
         f"{difference.their_text} by {name}."

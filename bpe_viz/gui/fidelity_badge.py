@@ -10,8 +10,10 @@ from bpe_viz.gui.shrinking_button import ShrinkingButton
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.tooltips import plain_tooltip
 
-_SIGNS: dict[Kind, str] = {"asking": "", "same": "✓ ", "different": "≠ ", "unknown": "? "}
-_INKS: dict[Kind, Role] = {"asking": "dim", "same": "dim", "different": "error", "unknown": "dim"}
+_SIGNS: dict[Kind, str] = {"asking": "", "same": "✓ ", "renumbered": "✓ ", "different": "≠ ", "unknown": "? "}
+_INKS: dict[Kind, Role] = {
+    "asking": "dim", "same": "dim", "renumbered": "dim", "different": "error", "unknown": "dim"
+}  # fmt: skip
 
 
 class FidelityBadge(ShrinkingButton):
@@ -52,7 +54,7 @@ class FidelityBadge(ShrinkingButton):
         self.setVisible(fidelity is not None and self._is_allowed)
         if fidelity is None:
             return
-        is_said = fidelity.kind in ("same", "different")
+        is_said = fidelity.kind in ("same", "renumbered", "different")
         said = fidelity.text
         if is_said and not self._is_at_end:
             said = f"at the end {said.removeprefix('same ')}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import groupby
 
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFontDatabase, QFontMetricsF
 
 from bpe_viz.engine.visible import SIGNS, Part, Parts, code_point
 
@@ -12,6 +13,28 @@ _MEANING_OF_SIGN = {sign: character for character, sign in SIGNS.items()}
 
 # Few fonts have the control pictures; nearly all have the letters of phonetic script.
 _NAMES = {"␍": "ᴄʀ", "␀": "ɴᴜʟ", "␇": "ʙᴇʟ", "␈": "ʙs", "␋": "ᴠᴛ", "␌": "ғғ", "␛": "ᴇsᴄ", "␡": "ᴅᴇʟ"}
+
+_System = QFontDatabase.WritingSystem
+
+_SHAPED = {
+    # The dandas between belong to no script.
+    _System.Devanagari: ((0x0900, 0x0963), (0x0966, 0x097F)),
+    _System.Bengali: ((0x0980, 0x09FF),),
+    _System.Gurmukhi: ((0x0A00, 0x0A7F),),
+    _System.Gujarati: ((0x0A80, 0x0AFF),),
+    _System.Oriya: ((0x0B00, 0x0B7F),),
+    _System.Tamil: ((0x0B80, 0x0BFF),),
+    _System.Telugu: ((0x0C00, 0x0C7F),),
+    _System.Kannada: ((0x0C80, 0x0CFF),),
+    _System.Malayalam: ((0x0D00, 0x0D7F),),
+    _System.Sinhala: ((0x0D80, 0x0DFF),),
+    _System.Khmer: ((0x1780, 0x17FF),),
+}
+_SHAPED_BY = {
+    code: system for system, ranges in _SHAPED.items() for first, last in ranges for code in range(first, last + 1)
+}
+"""The scripts that a font must be able to shape, by code point: where none can, Qt opens all fonts to find that out,
+which takes 50 milliseconds a script and size."""
 
 
 def drawable(parts: Parts, metrics: QFontMetricsF) -> Parts:
@@ -44,7 +67,17 @@ def is_covered(text: str, metrics: QFontMetricsF) -> bool:
     # Asks the font and all fonts that Qt falls back to (measured: true for U+6F22 where only a CJK
     # font beside the chosen one has it), takes 1.4 microseconds, and shapes nothing. Shaping what no
     # font has makes Qt print one warning a font.
-    return text.isascii() or all(metrics.inFontUcs4(ord(character)) for character in text)
+    return text.isascii() or all(_is_code_covered(ord(character), metrics) for character in text)
+
+
+def _is_code_covered(code: int, metrics: QFontMetricsF) -> bool:
+    system = _SHAPED_BY.get(code)
+    return (system is None or _has_fonts(system)) and metrics.inFontUcs4(code)
+
+
+@cache
+def _has_fonts(system: QFontDatabase.WritingSystem) -> bool:
+    return bool(QFontDatabase.families(system))
 
 
 def _drawable_pieces(part: Part, metrics: QFontMetricsF) -> list[Part]:

@@ -8,6 +8,9 @@ from bpe_viz.errors import BpeVizError
 
 _WORD = re.compile(r"[^\s,;\[\](){}]+")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_PLAIN = re.compile(r"[\s,;\[\](){}0-9]*")
+_BETWEEN = str.maketrans(dict.fromkeys(",;[](){}", " "))
+_MOST_DIGITS = 18
 
 
 def parse_ids(typed: str) -> list[int]:
@@ -15,6 +18,11 @@ def parse_ids(typed: str) -> list[int]:
 
     Raises BpeVizError that names the first word that is no number.
     """
+    if _PLAIN.fullmatch(typed):
+        # A hundred thousand ids are read while the window waits: this way in a tenth of the time.
+        words = typed.translate(_BETWEEN).split()
+        if max(map(len, words), default=0) <= _MOST_DIGITS:
+            return list(map(int, words))
     ids = []
     for number, found in enumerate(_WORD.finditer(typed), start=1):
         word = found.group()

@@ -12,6 +12,7 @@ from bpe_viz.gui.look import Look
 
 _NOTICE_MILLISECONDS = 12_000
 _MOST_SHOWN = 4
+_LOW_WINDOW = 520
 _SAME_MOMENT_MILLISECONDS = 400
 
 
@@ -64,9 +65,11 @@ class MessageBar(QWidget):
             self._notices = []
         self._moment.start(_SAME_MOMENT_MILLISECONDS)
         self._notices.append(text)
-        more = len(self._notices) - _MOST_SHOWN
-        shown = self._notices[:_MOST_SHOWN] + ([f"And {more} more: point here to read them."] if more > 0 else [])
-        self._show("\n".join(shown), is_error=False)
+        # In a low window what is said must not stand in the place of what it is about.
+        most = 1 if self.window().height() < self._look.px(_LOW_WINDOW) else _MOST_SHOWN
+        more = len(self._notices) - most
+        shown = self._notices[:most] + ([f"And {more} more: point here to read them."] if more > 0 else [])
+        self._show(("  " if most == 1 else "\n").join(shown), is_error=False)
         self._label.setToolTip("" if more <= 0 else "\n".join(self._notices))
         self._fade.start(_NOTICE_MILLISECONDS)
 

@@ -114,7 +114,7 @@ class OpenTokenizerDialog(QDialog):
     @Slot()
     def _suggest(self) -> None:
         self.list.show_suggestions(matching(self.field.text(), self._recent))
-        self._say("")
+        self._say("" if self.list.count() else f"No suggestion is called so; Open looks for {self.written}.")
 
     @Slot(int)
     def _move(self, step: int) -> None:

@@ -16,7 +16,7 @@ from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.row_order import SortBy
 from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
 from bpe_viz.engine.types import CountingOptions, Frame, Options, StopRequested, TrainingOptions
-from bpe_viz.formats import save_tokenizer
+from bpe_viz.formats import Draft, draft_tokenizer
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
 from bpe_viz.names import Located, is_name, locate
@@ -102,9 +102,9 @@ class OpenedTokenizer:
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Do nothing: the whole list is known."""
 
-    def save(self, position: int, path: Path, job: Job) -> tuple[str, ...]:
-        """Write the first entries to a file; return notes. Raises FormatError."""
-        return save_tokenizer(self.tokenizer.at(position), path)
+    def draft(self, position: int, path: Path, job: Job) -> Draft:
+        """Return what saving the first entries would write. Runs in the query lane. Raises FormatError."""
+        return draft_tokenizer(self.tokenizer.at(position), path)
 
     def narrate(self, frame: Frame) -> tuple[Piece, ...]:
         """Return the sentence on an entry, or on why there is none."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.library_pipelines import GuardedPipeline
+from bpe_viz.engine.pipeline import PlainPipeline
+from bpe_viz.engine.pretokenize import WHOLE_TEXT, pretokenizer_for
+from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import DEFAULT_MERGES, CountingOptions, Options, TrainingOptions
 from bpe_viz.errors import BpeVizError
 
@@ -18,6 +21,21 @@ def pretokenizer_title(counting: CountingOptions) -> str:
         return pretokenizer_for(counting).title
     except BpeVizError:
         return counting.pretokenizer
+
+
+def cutting_of(tokenizer: Tokenizer, given: CountingOptions | None) -> tuple[str, str]:
+    """Return how a tokenizer that was opened cuts text, in a word or two and in a sentence.
+
+    given: what the user said of it, for a file that says nothing
+    """
+    counting, pipeline = tokenizer.counting, tokenizer.pipeline
+    if not isinstance(pipeline, PlainPipeline | GuardedPipeline):
+        return "of the file", f"{tokenizer.name} prepares text by {pipeline.title}"
+    if counting.pattern == WHOLE_TEXT:
+        return "none", f"{tokenizer.name} does not cut text: all between special tokens is taken at once"
+    meaning = f"{tokenizer.name} cuts text so: {pretokenizer_for(counting).pattern or 'line by line'}"
+    is_of_file = counting.pattern is not None and (given is None or given.pattern is None)
+    return "of the file" if is_of_file else pretokenizer_title(counting), meaning
 
 
 def describe(options: Options) -> dict[str, str]:

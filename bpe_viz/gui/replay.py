@@ -14,7 +14,7 @@ from bpe_viz.engine.replay import ReplayedTimeline, Replayer
 from bpe_viz.engine.replay_narration import narrate_replay
 from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
-from bpe_viz.formats import save_tokenizer
+from bpe_viz.formats import Draft, draft_tokenizer
 from bpe_viz.gui.answers import CountAnswers
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
@@ -76,9 +76,9 @@ class Replay:
         self.replayer.use(kernels.for_size(self.replayer.n_symbols, job))
         self.replayer.train_to(until, job.report, job.should_stop)
 
-    def save(self, position: int, path: Path, job: Job) -> tuple[str, ...]:
-        """Write the first entries to a file; return notes. Raises FormatError."""
-        return save_tokenizer(self.tokenizer.at(position), path)
+    def draft(self, position: int, path: Path, job: Job) -> Draft:
+        """Return what saving the first entries would write. Runs in the query lane. Raises FormatError."""
+        return draft_tokenizer(self.tokenizer.at(position), path)
 
     def narrate(self, frame: Frame) -> tuple[Piece, ...]:
         """Return the sentence on an entry."""

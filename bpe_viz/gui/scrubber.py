@@ -328,6 +328,8 @@ class Scrubber(QWidget):
         if merges is None or self._workspace.tokenizer is None or not last:
             return []
         departs, track = merges.departs(), self._track()
+        if not departs.any():
+            return []
         columns = max(1, min(len(departs), round(track.width() * len(departs) / last)))
         edges = np.linspace(0, len(departs), columns + 1).round().astype(np.int64)
         before = np.concatenate(([0], np.cumsum(departs)))

@@ -17,6 +17,7 @@ from bpe_viz.engine.row_order import SortBy
 from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
 from bpe_viz.engine.types import Frame, Options, StopRequested
+from bpe_viz.formats import Draft
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
 
@@ -78,8 +79,11 @@ class Shown(Protocol):
     def train(self, until: int, kernels: KernelChoice, job: Job) -> None:
         """Go on up to a position, or until the job is stopped. Runs in the training lane."""
 
-    def save(self, position: int, path: Path, job: Job) -> tuple[str, ...]:
-        """Write the tokenizer as it is at a position; return notes. Runs in the query lane."""
+    def draft(self, position: int, path: Path, job: Job) -> Draft:
+        """Return what saving the tokenizer as it is at a position would write. Runs in the query lane.
+
+        Raises FormatError if the format of the file's name cannot hold it.
+        """
 
     def narrate(self, frame: Frame) -> tuple[Piece, ...]:
         """Return the sentence on a frame."""

@@ -14,6 +14,8 @@ from bpe_viz.gui.replay import Replay
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.shown import Shown
 
+NO_BRANCH_REMEDY = "To merge other pairs, choose Train a new tokenizer on the corpus in the Tokenizer menu."
+
 
 class ShownState(QObject):
     """Holds what is shown, the cursor, and the selection; the workspace replaces them."""
@@ -58,6 +60,17 @@ class ShownState(QObject):
     def why_no_replay(self) -> str | None:
         """Why the merges of what is shown cannot be made again on a text; None if they can."""
         return None if self._shown is None or self.tokenizer is None else why_no_replay(self.tokenizer)
+
+    @property
+    def why_no_branch(self) -> str | None:
+        """Why no pair can be merged instead of the next one; None if one can."""
+        tokenizer = self.tokenizer
+        if tokenizer is None:
+            return None
+        return (
+            f"The list of {tokenizer.name} stands as it is: its entries name the tokens that they join, and after "
+            "another pair those would be missing."
+        )
 
     @property
     def merges(self) -> MergeList | None:

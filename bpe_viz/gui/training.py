@@ -14,7 +14,7 @@ from bpe_viz.engine.timeline import Beginning, Timeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
-from bpe_viz.formats import save_tokenizer
+from bpe_viz.formats import Draft, draft_tokenizer
 from bpe_viz.gui.answers import Answers
 from bpe_viz.gui.jobs import Job
 from bpe_viz.gui.kernel_choice import KernelChoice
@@ -63,10 +63,10 @@ class Training:
         self.trainer.use(kernels.for_size(self.trainer.n_symbols, job))
         self.trainer.train_to(until, job.report, job.should_stop)
 
-    def save(self, position: int, path: Path, job: Job) -> tuple[str, ...]:
-        """Write the tokenizer as it is at a position; return notes. Runs in the query lane."""
+    def draft(self, position: int, path: Path, job: Job) -> Draft:
+        """Return what saving the tokenizer as it is at a position would write. Runs in the query lane."""
         tokenizer = Tokenizer.from_timeline(self.timeline, self.options.counting)
-        return save_tokenizer(tokenizer.at(position), path)
+        return draft_tokenizer(tokenizer.at(position), path)
 
     def narrate(self, frame: Frame) -> tuple[Piece, ...]:
         """Return the sentence on a frame."""

@@ -30,7 +30,6 @@ from PySide6.QtWidgets import (
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.types import Options
 from bpe_viz.errors import BpeVizError, CorpusError
-from bpe_viz.formats import formats
 from bpe_viz.gui.action_lists import KeySheet, Palette
 from bpe_viz.gui.actions import GROUPS, Actions
 from bpe_viz.gui.corpus_bar import CorpusBar
@@ -39,6 +38,7 @@ from bpe_viz.gui.export import export_figure, figure_filters
 from bpe_viz.gui.layout import LAYOUT_VERSION, Docks
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.message_bar import MessageBar
+from bpe_viz.gui.saver import Saver
 from bpe_viz.gui.settings import Settings
 from bpe_viz.gui.sources import Source, example_source, file_source, sort_sources, text_source
 from bpe_viz.gui.style_sheet import palette, style_sheet
@@ -83,6 +83,7 @@ class Window(QMainWindow):
         self.statusBar().addPermanentWidget(self._hints)
         self.docks = Docks(self, workspace, look)
         self.opener = TokenizerOpener(workspace, look, settings, self)
+        self.saver = Saver(workspace, look, settings, self)
         self.actions_table = Actions(action_table(self), self)
         self._fill_menus()
         self._connect()
@@ -190,23 +191,6 @@ class Window(QMainWindow):
         """Train again with other options."""
         self._options_chosen = True
         self.workspace.change_options(options)
-
-    def save_tokenizer(self) -> None:
-        """Ask where, and save the tokenizer as it is at the cursor."""
-        able = [one for one in formats() if one.save is not None]
-        filters = ";;".join(f"{one.title} (*{one.suffixes[0]})" for one in able)
-        suggested = str(Path(self._folder()) / "tokenizer.json")
-        name, _ = QFileDialog.getSaveFileName(self, "Save tokenizer", suggested, filters)
-        if name:
-            self.workspace.save_tokenizer(Path(name))
-
-    def save_word_counts(self) -> None:
-        """Ask where, and save the pre-tokens of the corpus with their counts as a table."""
-        suggested = str(Path(self._folder()) / "counts.tsv")
-        filters = "Word-count table (*.tsv *.csv *.parquet)"
-        name, _ = QFileDialog.getSaveFileName(self, "Save word counts", suggested, filters)
-        if name:
-            self.workspace.save_word_counts(Path(name))
 
     def export_figure(self) -> None:
         """Ask which panel and where, and write a figure of it."""

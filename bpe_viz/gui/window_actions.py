@@ -35,8 +35,8 @@ def _file(window: Window) -> list[ActionSpec]:
         ActionSpec("open-folder", "File", "Open folder…", window.ask_folder, ("Ctrl+Shift+O",)),
         ActionSpec("paste-corpus", "File", "Train on the text in the clipboard", window.paste_corpus, ("Ctrl+Shift+V",)),
         ActionSpec("example", "File", "Worked example", window.open_example),
-        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.save_tokenizer, ("Ctrl+Shift+S",), is_enabled=is_open),
-        ActionSpec("save-counts", "File", "Save word counts…", window.save_word_counts, is_enabled=is_counted),
+        ActionSpec("save-tokenizer", "File", "Save tokenizer…", window.saver.ask_where, ("Ctrl+Shift+S",), is_enabled=is_open),
+        ActionSpec("save-counts", "File", "Save word counts…", window.saver.ask_where_counts, is_enabled=is_counted),
         ActionSpec("export", "File", "Export figure…", window.export_figure, ("Ctrl+E",), is_enabled=is_open),
         ActionSpec("quit", "File", "Quit", window.quit, ("Ctrl+Q",)),
     ]  # fmt: skip
@@ -56,6 +56,8 @@ def _tokenizer(window: Window) -> list[ActionSpec]:
         ActionSpec("replay", "Tokenizer", "Replay its merges on a text…", opener.ask_replay_text, ("Ctrl+R",), is_enabled=can_replay),
         ActionSpec("next-occurring", "Tokenizer", "Next merge that occurs in the text", lambda: workspace.step_to_occurring(True), (), ("N",), is_replayed),
         ActionSpec("previous-occurring", "Tokenizer", "Previous merge that occurs in the text", lambda: workspace.step_to_occurring(False), (), ("Shift+N",), is_replayed),
+        ActionSpec("next-departing", "Tokenizer", "Next merge where training would depart", lambda: workspace.step_to_departing(True), (), ("D",), is_replayed),
+        ActionSpec("previous-departing", "Tokenizer", "Previous merge where training would depart", lambda: workspace.step_to_departing(False), (), ("Shift+D",), is_replayed),
         ActionSpec("train-on-corpus", "Tokenizer", "Train a new tokenizer on the corpus", window.train_on_corpus, is_enabled=lambda: window.corpus_to_train_on is not None),
     ]  # fmt: skip
 
@@ -109,6 +111,8 @@ def _edit(window: Window) -> list[ActionSpec]:
 
     def branch_title() -> str:
         pair, frame = selected(), workspace.frame
+        if workspace.tokenizer is not None:
+            return f"Merge another pair: not in the list of {workspace.tokenizer.name}, which stands as it is"
         if pair is None or frame is None or max(pair) >= len(frame.symbols):
             return "Merge the selected pair instead"
         return f"Merge {pair_text(pair, frame.symbols)} instead"
@@ -119,7 +123,7 @@ def _edit(window: Window) -> list[ActionSpec]:
     return [
         ActionSpec("undo", "Edit", "Undo a branch", branches.undo, ("Ctrl+Z",), is_enabled=lambda: branches.undo_title is not None, title_now=lambda: named("Undo", branches.undo_title)),
         ActionSpec("redo", "Edit", "Redo a branch", branches.redo, ("Ctrl+Shift+Z",), is_enabled=lambda: branches.redo_title is not None, title_now=lambda: named("Redo", branches.redo_title)),
-        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None and workspace.tokenizer is None, title_now=branch_title),
+        ActionSpec("branch", "Edit", "Merge the selected pair instead", branch, (), ("M",), lambda: selected() is not None and workspace.why_no_branch is None, title_now=branch_title),
         ActionSpec("find", "Edit", "Find a token in the merge list", lambda: window.docks.activate("merge_list"), ("Ctrl+F",)),
         ActionSpec("encode-text", "Edit", "Type a text to encode", lambda: window.docks.activate("encode"), ("Ctrl+T",)),
         ActionSpec("filter-words", "Edit", "Filter the word splits", lambda: window.docks.activate("word_splits"), ("Ctrl+Shift+F",)),

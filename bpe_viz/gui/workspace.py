@@ -2,7 +2,7 @@
 
 It emits past events and knows no widget. Panels call its imperatives and draw what it emits. Counts are read in the
 query lane, training runs in the training lane; neither is ever waited for. Subjects of their own have modules of their
-own: the player, the text to encode, branches, opening.
+own: the player, the text to encode, branches, opening, saving.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from PySide6.QtCore import QObject, Signal
 from bpe_viz.engine.types import Frame, Options, Pair
 from bpe_viz.errors import BpeVizError, PairError, Stopped
 from bpe_viz.formats import formats
-from bpe_viz.formats.word_counts import save_word_counts
 from bpe_viz.gui.branches import Branches, Line, dropped_branches
 from bpe_viz.gui.fidelity import FidelityCheck
 from bpe_viz.gui.jobs import Job, Lane
@@ -29,8 +27,9 @@ from bpe_viz.gui.opening import Change, Opening
 from bpe_viz.gui.playing import Player
 from bpe_viz.gui.replay import CountFor, Replay
 from bpe_viz.gui.row_listing import RowListing
+from bpe_viz.gui.saving import Saving
 from bpe_viz.gui.shown import Shown
-from bpe_viz.gui.shown_state import ShownState
+from bpe_viz.gui.shown_state import NO_BRANCH_REMEDY, ShownState
 from bpe_viz.gui.text_encoder import TextEncoder
 from bpe_viz.gui.training import Activity, CountCorpus, Training
 
@@ -67,6 +66,11 @@ class Workspace(ShownState):
         self._stopped_by_user = False
         self._change: Change | None = None
         self.player = Player(self, self)
+        self.saving = Saving(
+            self._query_lane, lambda: self._shown, lambda: self.shown_position, lambda: self._branch_name, self
+        )
+        self.saving.failed.connect(self.failed)
+        self.saving.noticed.connect(self.noticed)
         self.listing = RowListing(self._query_lane, lambda: self._shown, lambda: self.shown_position, self)
         self.listing.failed.connect(self.failed)
         self.encoder = TextEncoder(self._query_lane, lambda: self._shown, self)
@@ -208,9 +212,8 @@ class Workspace(ShownState):
             opened = f"No pair can be merged by hand while {self._opening.name} is being opened."
             self.failed.emit(PairError(opened, "Wait for it, or press Stop."))
             return
-        if self.tokenizer is not None:
-            stands = f"The merge list of {self.tokenizer.name} stands as it is."
-            self.failed.emit(PairError(stands, "Train on a text to merge other pairs."))
+        if self.why_no_branch is not None:
+            self.failed.emit(PairError(self.why_no_branch, NO_BRANCH_REMEDY))
             return
         following = frame.next
         if following is not None and (following.left, following.right) == pair:
@@ -338,9 +341,18 @@ class Workspace(ShownState):
         timeline = self.timeline
         if timeline is None:
             return
-        occurs = np.flatnonzero(timeline.published.merged_count[: timeline.frontier]) + 1
-        there = occurs[occurs > self._wanted] if forward else occurs[occurs < self._wanted][::-1]
-        self.jump(int(there[0]) if len(there) else self.last_position if forward else 0)
+        self._step_among(np.flatnonzero(timeline.published.merged_count[: timeline.frontier]), forward)
+
+    def step_to_departing(self, forward: bool) -> None:
+        """Go to the next entry where training on the corpus would have merged something else, or to the one before."""
+        if self.merges is not None:
+            self._step_among(np.flatnonzero(self.merges.departs()), forward)
+
+    def _step_among(self, ranks: NDArray[np.intp], forward: bool) -> None:
+        """Go behind the next of these merges, ascending, or the one before; behind the last of them to the end."""
+        at = int(np.searchsorted(ranks + 1, self._wanted, "right" if forward else "left")) - (not forward)
+        beyond = self.last_position if forward else 0
+        self.jump(int(ranks[at]) + 1 if 0 <= at < len(ranks) else beyond)
 
     # --- frames ---
 
@@ -389,34 +401,12 @@ class Workspace(ShownState):
 
         self._query_lane.submit("counts", work, done, self.failed.emit)
 
-    # --- files and ends ---
+    # --- ends ---
 
-    def save_tokenizer(self, path: Path) -> None:
-        """Write the tokenizer as it is at the cursor of the shown timeline to a file."""
-        shown, line = self._shown, self.branches.shown
-        if shown is None:
-            return
-        position, of = self.shown_position, f" of {line.name}" if line is not None and line.number else ""
-
-        def done(notes: tuple[str, ...]) -> None:
-            self.noticed.emit(" ".join((f"Saved {path.name} with {position:,} merges{of}.", *notes)))
-
-        self._query_lane.submit("save", partial(shown.save, position, path), done, self.failed.emit)
-
-    def save_word_counts(self, path: Path) -> None:
-        """Write the pre-tokens of the corpus with their counts to a table."""
-        corpus = self.corpus
-        if corpus is None:
-            return
-
-        def work(job: Job) -> int:
-            save_word_counts(corpus.pretokens, path)
-            return len(corpus.pretokens)
-
-        def done(n: int) -> None:
-            self.noticed.emit(f"Saved {path.name} with {n:,} distinct pre-tokens.")
-
-        self._query_lane.submit("save-counts", work, done, self.failed.emit)
+    @property
+    def _branch_name(self) -> str:
+        line = self.branches.shown
+        return line.name if line is not None and line.number else ""
 
     def close(self) -> None:
         """Stop both lanes and wait for them."""

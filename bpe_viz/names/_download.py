@@ -119,8 +119,12 @@ def _wait_for_answer(
     host = urlsplit(address).netloc
     progress(0.0, f"Asking {host} for {title}")
     until = time.monotonic() + CONNECT_SECONDS
+
+    def tell_silence(seconds: int) -> None:
+        progress(0.0, f"{host} has not answered for {_seconds(seconds)} yet")
+
     while True:
-        kind, value = transfer.next(until, should_stop)
+        kind, value = transfer.next(until, should_stop, tell_silence)
         if kind == "connected":
             until = time.monotonic() + SILENT_SECONDS
         elif kind == "answer":
@@ -143,13 +147,17 @@ def _read(
     size = int(written) if written.isascii() and written.isdigit() else None
     chunks: list[bytes] = []
     n = 0
+
+    def tell_silence(seconds: int) -> None:
+        progress(n / size if size else 0.0, f"{_fetching(title, n, size)}; nothing came for {_seconds(seconds)}")
+
     while True:
         if max(n, size or 0) > LARGEST:
             raise FetchError(
                 f"{title} at {host} holds more than {LARGEST >> 20} MB, more than any tokenizer file.",
                 "Check the name.",
             )
-        kind, value = transfer.next(time.monotonic() + SILENT_SECONDS, should_stop)
+        kind, value = transfer.next(time.monotonic() + SILENT_SECONDS, should_stop, tell_silence)
         if kind == "chunk":
             chunks.append(value)
             n += len(value)
@@ -165,6 +173,10 @@ def _read(
 
 def _fetching(title: str, n: int, size: int | None) -> str:
     return f"Fetching {title}: {_megabytes(n)}" + (f" of {_megabytes(size)}" if size else "")
+
+
+def _seconds(n: int) -> str:
+    return "a second" if n == 1 else f"{n} seconds"
 
 
 def _megabytes(n: int) -> str:
@@ -199,16 +211,24 @@ class _Transfer:
         self._socket: socket.socket | None = None
         threading.Thread(target=self._run, name="fetch", daemon=True).start()
 
-    def next(self, until: float, should_stop: StopRequested) -> tuple[str, Any]:
-        """Return the next event; ("failed", TimeoutError) if there is none until then. Raises Stopped."""
+    def next(self, until: float, should_stop: StopRequested, tell_silence: Callable[[int], None]) -> tuple[str, Any]:
+        """Return the next event; ("failed", TimeoutError) if there is none until then. Raises Stopped.
+
+        tell_silence: called with every whole second that none comes
+        """
+        began, told = time.monotonic(), 0
         while True:
             if should_stop():
                 raise Stopped
             try:
                 return self._events.get(timeout=_POLL_SECONDS)
             except queue.Empty:
-                if time.monotonic() > until:
+                now = time.monotonic()
+                if now > until:
                     return "failed", TimeoutError()
+                if now - began >= told + 1:
+                    told = int(now - began)
+                    tell_silence(told)
 
     def give_up(self) -> None:
         """End it; the thread wakes up if it waits for the server."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -21,6 +21,8 @@ class Difference:
     place: the code point of the text at which bpe_viz's token begins; the length of the text if there is none
     ours, theirs: its id, or its text where a library knows no ids; None where there is no more
     our_text, their_text: the same for people
+    renumbered: 0, or how many tokens of the text the library numbers otherwise than the file declares, if that is known
+        of them and all else is the same
     """
 
     number: int
@@ -29,6 +31,7 @@ class Difference:
     theirs: int | str | None
     our_text: str
     their_text: str
+    renumbered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,13 @@ class Verification:
         if self.difference is None:
             return f"The {self.library} library gives the same ids (version {self.version})."
         found = self.difference
+        if found.renumbered:
+            return (
+                f"All tokens are the same, but {found.renumbered:,} that the {self.library} library {self.version} "
+                "numbers anew, as the ids that the file declares leave a hole; bpe_viz keeps those of the file. "
+                f"The first is token {found.number}: {found.our_text} here, {found.theirs} there, at character "
+                f"{found.place}."
+            )
         return (
             f"Token {found.number} differs: bpe_viz gives {found.our_text}, the {self.library} library {self.version} "
             f"{found.their_text}, at character {found.place} of the text."
@@ -71,12 +81,25 @@ def compare(
     own, starts = ours(encoded)
     if len(own) == len(theirs) and list(own) == list(theirs):
         return Verification(library, version, len(own), None)
-    number = next(n for n, (one, other) in enumerate(zip_longest(own, theirs)) if one != other)
+    differing = [n for n, (one, other) in enumerate(zip_longest(own, theirs)) if one != other]
+    known = encoded.tokenizer.renumbered
+    unknown = next((n for n in differing if not _is_renumbered(own, theirs, n, known)), None)
+    number = differing[0] if unknown is None else unknown
     place = starts[number] if number < len(own) else len(encoded.text)
     our_unit = own[number] if number < len(own) else None
     their_unit = theirs[number] if number < len(theirs) else None
-    described = (_described(encoded.tokenizer, unit) for unit in (our_unit, their_unit))
-    return Verification(library, version, len(own), Difference(number, place, our_unit, their_unit, *described))
+    our_text, their_text = (_described(encoded.tokenizer, unit) for unit in (our_unit, their_unit))
+    renumbered = len(differing) if unknown is None else 0
+    difference = Difference(number, place, our_unit, their_unit, our_text, their_text, renumbered)
+    return Verification(library, version, len(own), difference)
+
+
+def _is_renumbered(own: Units, theirs: Units, number: int, known: Mapping[int, int]) -> bool:
+    """Tell whether a token is the same, and known to have another id in the library."""
+    if number >= min(len(own), len(theirs)):
+        return False
+    unit = theirs[number]
+    return isinstance(unit, int) and known.get(unit) == own[number]
 
 
 def _described(tokenizer: Tokenizer, unit: int | str | None) -> str:

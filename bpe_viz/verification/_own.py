@@ -23,7 +23,7 @@ def library_of(path: Path) -> OwnLibrary:
             f"No library that can be asked reads {title}.",
             # What is written in this format too is BPE that a tokenizer.json can hold.
             f"To ask the tokenizers library instead, first run: bpe-viz convert {path} NAME.json"
-            if found is not None and found.save is not None
+            if found is not None and found.contents is not None
             else "",
         )
     return found.library

@@ -20,10 +20,10 @@ from typing import Any
 from tests.benchmarks.measuring import Row, as_values, table
 from tests.benchmarks.plan import Plan, make_text
 
-SUBJECTS = ("trainers", "encoders", "seeks", "steps", "growth", "large", "window")
+SUBJECTS = ("trainers", "encoders", "seeks", "steps", "growth", "large", "window", "opening")
 """Modules of this folder with a function `rows`."""
 
-BY_NAME_ONLY = ("large", "window")
+BY_NAME_ONLY = ("large", "window", "opening")
 PEERS = ("gigabpe", "gigatoken", "ffbpe", "rustbpe", "bpeasy", "tokenizers", "tiktoken")
 
 
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_subjects,
         default=usual,
         metavar="SUBJECTS",
-        help=f"of {', '.join(SUBJECTS)}, with commas between; all but {' and '.join(BY_NAME_ONLY)} if not given",
+        help=f"of {', '.join(SUBJECTS)}, with commas between; all but {', '.join(BY_NAME_ONLY)} if not given",
     )
     parser.add_argument("--quick", action="store_true", help="a small part only, to see that everything runs")
     parser.add_argument("--ranks", type=_file, help="the file of cl100k_base's ranks, also .gz")

@@ -28,6 +28,7 @@ class Plan:
     excerpts: how many texts of 100 characters
     sample_bytes, sample_merges: what the naive algorithm is run on
     large_bytes: the size of the large text
+    tokens: how many the large tokenizer has
     """
 
     file: Path
@@ -41,6 +42,7 @@ class Plan:
     sample_bytes: int = 200_000
     sample_merges: int = 50
     large_bytes: int = 1_000_000_000
+    tokens: int = 262_144
 
     def quick(self) -> Plan:
         """Return a plan that shows within minutes that everything runs; its figures say little."""
@@ -54,6 +56,7 @@ class Plan:
             sample_bytes=20_000,
             sample_merges=10,
             large_bytes=10 * QUICK_BYTES,
+            tokens=20_000,
         )
 
 

@@ -15,7 +15,7 @@ import pytest
 from bpe_viz.cli.terminal import INTERRUPTED, STOPPED
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.types import CountingOptions
-from tests.benchmarks import encoders, entry, growth, large, seeks, sentences, steps, trainers, window
+from tests.benchmarks import encoders, entry, growth, large, opening, seeks, sentences, steps, trainers, window
 from tests.benchmarks.cl100k import Encoders, tiktoken_encoding
 from tests.benchmarks.measuring import RefusedError, UnavailableError
 from tests.benchmarks.plan import Plan
@@ -250,6 +250,14 @@ def test_a_process_is_interrupted_even_if_signals_are_ignored_here() -> None:
 def test_a_process_that_ends_before_it_can_be_interrupted_is_refused() -> None:
     with pytest.raises(RefusedError, match="ended before it said 'Training'"):
         large.interrupt([sys.executable, "-c", "pass"], "Training")
+
+
+def test_a_large_tokenizer_is_opened_in_the_window(plan: Plan) -> None:
+    (row,) = opening.rows(replace(plan, tokens=12_000))
+    assert isinstance(row, opening.OpeningRow)
+    assert not row.is_refused, row.note
+    assert all((row.seconds, row.hold, row.user, row.window_mb, row.reader_mb))
+    assert [goal.text for goal in row.goals] == ["at most 3", "hold at most 100"]
 
 
 def test_a_hold_of_the_window_has_a_goal_and_what_has_none_has_none() -> None:

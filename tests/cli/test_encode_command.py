@@ -91,7 +91,7 @@ def test_verify(run, with_special, tmp_path):
     assert ran.status == 2
 
 
-def test_verify_names_the_first_difference(run, tmp_path):
+def test_verify_says_where_the_library_is_known_to_number_tokens_anew(run, tmp_path):
     pytest.importorskip("tokenizers")
     model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
     path = tmp_path / "t.json"
@@ -100,7 +100,9 @@ def test_verify_names_the_first_difference(run, tmp_path):
     path.write_text(json.dumps({"version": "1.0", "added_tokens": added, "model": model}))
     ran = run("encode", path, "ab<s>", "--verify")  # the library numbers added tokens anew
     assert ran.status == 1
-    assert "Token 1 differs: bpe_viz gives 10 ('<s>')" in ran.err
+    assert "All tokens are the same, but 1 that the tokenizers library" in ran.err
+    assert "numbers anew, as the ids that the file declares leave a hole" in ran.err
+    assert "The first is token 1: 10 ('<s>') here, 3 there, at character 2." in ran.err
 
 
 def test_dropped_text_is_said(run, table, tmp_path):

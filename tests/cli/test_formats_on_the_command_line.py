@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
+from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
+from tests.formats.gguf_files import CONTROL, bpe_fields, gguf
 from tests.formats.ranks import BYTES, b64
 
 TEXT = "low lower"
@@ -28,6 +31,9 @@ def files(run, table, tmp_path):
     for name in ("x.model", "merges.txt", "x.tiktoken"):
         assert run("convert", bytes_json, tmp_path / name).status == 0
     assert run("train", table, *glued, "--merges", "12", "-o", tmp_path / "x.codes").status == 0
+    merges = ["l o", "lo w", "e r"]
+    model = bpe_fields([*LETTER_OF_BYTE, "lo", "low", "er", "<s>"], merges, types={"<s>": CONTROL})
+    (tmp_path / "x.gguf").write_bytes(gguf(model))
     given = ("--pretokenizer", "gpt2")
     return {
         "minbpe": (tmp_path / "x.model", ()),
@@ -36,6 +42,7 @@ def files(run, table, tmp_path):
         "subword-nmt": (tmp_path / "x.codes", ()),
         "rank-json": (tmp_path / "r.json", ()),
         "tekken": (tmp_path / "tekken.json", ()),
+        "gguf": (tmp_path / "x.gguf", ()),
     }
 
 
@@ -62,6 +69,7 @@ def test_verify_where_there_is_a_library(run, files):
     )
     for package in ("tiktoken", "tokenizers", "subword_nmt"):
         pytest.importorskip(package)
+    del files["gguf"]
     for name, (path, given) in files.items():
         ran = run("encode", path, "low lower<s>  ", *given, "--verify")
         if name in libraries:
@@ -70,6 +78,24 @@ def test_verify_where_there_is_a_library(run, files):
             assert ran.status == 2
             assert "No library that can be asked reads minbpe" in ran.err
             assert "bpe-viz convert" in ran.err
+
+
+@pytest.mark.skipif(find_spec("llama_cpp") is not None, reason="llama-cpp-python is installed")
+def test_verify_names_the_library_that_is_missing(run, files):
+    ran = run("encode", files["gguf"][0], "low", "--verify")
+    assert ran.status == 2
+    assert "The llama-cpp-python library, which would be asked, is not installed" in ran.err
+    assert "pip install llama-cpp-python" in ran.err
+
+
+def test_a_pretokenizer_that_is_known_by_no_name_is_asked_for(run, tmp_path):
+    path = tmp_path / "x.gguf"
+    path.write_bytes(gguf(bpe_fields([*LETTER_OF_BYTE, "lo"], ["l o"], "of-tomorrow")))
+    ran = run("encode", path, "lo lo")
+    assert ran.status == 2
+    assert "'of-tomorrow', which bpe_viz does not know" in ran.err
+    assert "--pretokenizer" in ran.err
+    assert len(run("encode", path, "lo lo", "--pretokenizer", "gpt2").out.split()) == 3
 
 
 def test_what_is_no_tokenizer_names_what_is_read(run, tmp_path):

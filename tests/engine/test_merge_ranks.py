@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -104,7 +105,7 @@ def test_a_token_that_falls_into_three_is_taken_whole_and_has_no_pair(shared, ca
     (whole,) = explain(tokenizer, "xyxy")
     assert (whole.whole, whole.merges, whole.symbols) == (258, (), (258,))
     assert tokenizer.at(2).encode("xyxy").ids == [ord("x"), 256, ord("y")]
-    with pytest.raises(FormatError, match="joined bytes"):
+    with pytest.raises(FormatError, match=r"No merge makes the token b'xyxy'"):
         _ = tokenizer.pairs
 
 
@@ -130,7 +131,8 @@ def test_lines_that_make_one_token_are_gone_on_from_alike():
     assert ranks.entries(3).rank.tolist() == [1, 2]
     assert ranks.pair(3) == (0, 4)
     assert ranks.pair(9) is None
-    assert [tuple(pair) for pair in ranks.pairs(2)] == [(0, 1), (1, 2)]
+    assert [tuple(pair) for pair in ranks.pairs(2)] == [(1, 2)]  # of a pair that counts later only
+    assert [tuple(pair) for pair in ranks.pairs(5)].count((0, 1)) == 2
 
 
 def test_a_line_that_is_listed_again_applies_at_its_last_place():
@@ -180,3 +182,46 @@ def test_long_pre_tokens_are_worked_out_alike(kernels):
         for position in range(len(ranks) + 1):
             expected = split_symbols(base.start(text)[0], ranks, position)
             assert found.at(position)[0].tolist() == expected
+
+
+def test_a_list_that_sweeps_merges_a_rank_everywhere_before_a_lower_one():
+    # The first line joins "ca" and "c", the second makes "ca".
+    lines = [np.array(one, dtype=np.int32) for one in ([4, 2], [2, 0], [3, 4])]
+    for sweeps, expected in ((False, [3, 0]), (True, [4, 4])):
+        ranks = ListedRanks(3, *lines, sweeps=sweeps)
+        assert ranks.goes_back
+        assert split_symbols([2, 0, 2, 0], ranks, 2) == expected
+    assert not ListedRanks(3, *(line[:1] for line in lines)).goes_back
+
+
+@given(st.lists(st.text("ab", min_size=2, max_size=6).map(str.encode), max_size=14, unique=True), st.integers(0, 14))
+def test_the_pair_that_makes_a_token_is_found_in_short_and_in_long_ones(tokens, n):
+    ranks = JoinedRanks(BYTES, tokens)
+    n = min(n, len(tokens))
+    found = ranks.merging_pairs(n)
+    assert found == [ranks._last_merge(rank, n) for rank in range(n)]
+    for token, pair in zip(tokens, found, strict=False):
+        split = split_symbols(list(token), JoinedRanks(BYTES, tokens[:n]), n)
+        assert (pair is not None) == (len(split) == 1)
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [
+        JoinedRanks(BYTES, [b"ab", b"bc", b"abc"]),
+        ScoredPieces([b"a", b"b", b"<s>"], [b"ab", b"aba"], frozenset({2})),
+        listed(),
+        listed(numbers={b"ab": 1, b"abc": 4}),
+    ],
+)
+def test_a_list_means_the_same_in_another_process(ranks):
+    sent = pickle.loads(pickle.dumps(ranks, protocol=5))
+    n_symbols = ranks.n_base + len(ranks)
+    assert len(sent) == len(ranks)
+    for left in range(n_symbols):
+        assert [sent.of(left, right) for right in range(n_symbols)] == [
+            ranks.of(left, right) for right in range(n_symbols)
+        ]
+    assert [sent.pair(rank) for rank in range(len(ranks))] == [ranks.pair(rank) for rank in range(len(ranks))]
+    for pretoken in (b"ab", b"abc", b"a", b"<s>"):
+        assert sent.whole(pretoken) == ranks.whole(pretoken)

@@ -53,7 +53,7 @@ def replayed(tokenizer: Tokenizer, words: dict[str, int], kernel_set=PLAIN) -> R
 def naive(tokenizer: Tokenizer, words: dict[str, int]):
     """Yield (splits, pair counts) at every position; every entry is made once, wherever its pairs stand."""
     ranks = tokenizer.merge_ranks
-    splits = {word: list(word.encode()) for word in words}
+    splits = {word: list(tokenizer.base.start(word.encode())[0]) for word in words}
     for rank in range(tokenizer.n_merges + 1):
         counts: Counter[Pair] = Counter()
         for word, split in splits.items():
@@ -64,7 +64,7 @@ def naive(tokenizer: Tokenizer, words: dict[str, int]):
             made, i = [], 0
             while i < len(split):
                 if i + 1 < len(split) and ranks.of(split[i], split[i + 1]) == rank:
-                    made.append(ranks.n_base + rank)
+                    made.append(int(ranks.makes()[rank]))
                     i += 2
                 else:
                     made.append(split[i])

@@ -97,3 +97,12 @@ def test_stop_ends_a_filter():
     reader = Reader(Trainer(pretokens, TrainingOptions()).timeline)
     with pytest.raises(Stopped):
         RowOrder(pretokens).rows("count", RowFilter(text=b"e"), reader, should_stop=lambda: True)
+
+
+@pytest.mark.parametrize(("typed", "differing", "expected"), [("[≠]", {0, 2}, ["newest", "low"]), ("[!=]", None, [])])
+def test_filtered_by_what_differs_at_the_end_of_a_replay(typed, differing, expected):
+    pretokens = count_words(WORDS, "words").pretokens
+    trainer = Trainer(pretokens, TrainingOptions(base="characters"))
+    trainer.timeline.differing = None if differing is None else frozenset(differing)
+    rows = RowOrder(pretokens).rows("count", parse_filter(typed), Reader(trainer.timeline))
+    assert [pretokens.content(row).decode() for row in rows] == expected

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import load_tokenizer, save_tokenizer
+from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
 from tests.formats.library_oracle import check_alike, library_of
 
 LETTERS = "abcé▁"
 TEXTS = st.text(st.sampled_from([*"aaabbbccé▁", " ", "€", "x", "<", "\n"]), max_size=14)
 BYTE_TOKENS = [f"<0x{byte:02X}>" for byte in range(256)]
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
 
 
 @st.composite
@@ -158,7 +160,7 @@ def test_a_line_of_the_file_is_a_merge_and_a_token_names_the_line_that_made_it(t
         (["ab"], "is 'ab', which is no pair"),
         (["a b c"], "is 'a b c', which is no pair"),
         ([["a", ""]], "which is no pair"),
-        ([["a", "b", "c"]], "model is no whole tokenizer.json"),
+        ([["a", "b", "c"]], "model.merges is no whole tokenizer.json"),
     ],
 )
 def test_a_merge_list_that_the_library_refuses_is_refused_by_line(merges, said, tmp_path):
@@ -199,3 +201,46 @@ def test_merges_of_tokens_that_share_an_id_are_not_stepped(tmp_path):
     assert tokenizer.encode("bcac").ids == library_of(document).encode("bcac").ids == [2, 2]
     with pytest.raises(FormatError, match="would encode otherwise"):
         save_tokenizer(tokenizer, tmp_path / "x.tiktoken")
+
+
+def test_a_byte_that_no_character_falls_apart_into_may_be_lacking(tmp_path):
+    """As in Gemma's files, whose <0x09> is written as the tabulator that it stands for."""
+    tokens = ["<unk>", "a", "\t", "\ta", *BYTE_TOKENS]
+    tokens.remove("<0x09>")
+    tokens.remove("<0xC0>")  # no byte of UTF-8
+    model = {
+        "type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True,
+        "vocab": {text: number for number, text in enumerate(tokens)}, "merges": [["\t", "a"]],
+    }  # fmt: skip
+    tokenizer = opened(document_of(model), tmp_path / "x.json")
+    assert (tokenizer.n_merges, tokenizer.why_no_merges) == (1, "")
+    library = library_of(document_of(model))
+    for text in ("\ta\t€\ta", "\x00\t\U0010ffff", "€€\t", "zzaz"):
+        check_alike(tokenizer, library, text)
+
+
+@pytest.mark.parametrize(("lacking", "text"), [("<0x7A>", "a€z€a"), ("<0xE2>", "z€a")])
+def test_where_an_unknown_token_may_stand_behind_bytes_the_library_encodes(lacking, text, tmp_path):
+    tokens = [token for token in ["<unk>", "a", *BYTE_TOKENS] if token != lacking]
+    model = {
+        "type": "BPE", "unk_token": "<unk>", "byte_fallback": True,
+        "vocab": {token: number for number, token in enumerate(tokens)}, "merges": [],
+    }  # fmt: skip
+    tokenizer = opened(document_of(model), tmp_path / "x.json")
+    assert "only 255 of the 256 bytes" in tokenizer.why_no_merges
+    check_alike(tokenizer, library_of(document_of(model)), text)
+
+
+@pytest.mark.parametrize("unknown", [None, "<unk>"])
+def test_letters_that_stand_for_bytes_fall_apart_as_letters(unknown, tmp_path):
+    """The library takes `Ā`, which stands for the byte 0, for the bytes of `Ā` itself, of which there are two."""
+    letters = [letter for byte, letter in enumerate(LETTER_OF_BYTE) if byte not in (0, 0xE2)]
+    model = {
+        "type": "BPE", "unk_token": unknown, "byte_fallback": True, "merges": [],
+        "vocab": {text: number for number, text in enumerate(["<unk>", *letters, *BYTE_TOKENS])},
+    }  # fmt: skip
+    document = document_of(model, pre_tokenizer=BYTE_LEVEL, decoder=BYTE_LEVEL)
+    tokenizer = opened(document, tmp_path / "x.json")
+    assert "fall apart into bytes of their own" in tokenizer.why_no_merges
+    for text in ("a\x00b", "€", "\x00\x00"):
+        check_alike(tokenizer, library_of(document), text, offsets=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 import stat
 from pathlib import Path
@@ -14,10 +15,21 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import Format, _reading, detect_format, format_to_save, formats, load_tokenizer, save_tokenizer
+from bpe_viz.formats import (
+    Format,
+    _reading,
+    detect_format,
+    draft_tokenizer,
+    format_to_save,
+    formats,
+    load_tokenizer,
+    losses,
+    save_tokenizer,
+)
+from tests.formats.samples import NAMES
 
 ALL = pytest.mark.parametrize("one", formats(), ids=lambda one: one.name)
-SAVING = pytest.mark.parametrize("one", [one for one in formats() if one.save is not None], ids=lambda one: one.name)
+SAVING = pytest.mark.parametrize("one", [one for one in formats() if one.contents], ids=lambda one: one.name)
 TEXT = "low low low lower newest newest widest, naïve 字 <|end|> lowest\n\n  low"
 
 
@@ -41,7 +53,7 @@ def saved_by(one: Format, tokenizers: list[Tokenizer], path: Path) -> Tokenizer:
     refusals = []
     for tokenizer in tokenizers:
         try:
-            one.save(tokenizer, path)
+            save_tokenizer(tokenizer, path, one.name)
         except FormatError as error:
             refusals.append(str(error))
         else:
@@ -65,7 +77,7 @@ def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizers, tmp_path):
     path = tmp_path / f"saved{one.suffixes[0]}"
     tokenizer = saved_by(one, tokenizers, path)
     assert set(tmp_path.iterdir()) == {path, *one.companions(path)}
-    assert save_tokenizer(tokenizer, path) == one.save(tokenizer, path)
+    assert draft_tokenizer(tokenizer, path).files == {each: each.read_bytes() for each in (path, *one.companions(path))}
     assert detect_format(path) == one
     given = CountingOptions(tokenizer.counting.pretokenizer, tokenizer.counting.pattern)
     loaded = load_tokenizer(path, None if one.holds_pretokenizer else given)
@@ -78,17 +90,60 @@ def test_what_is_saved_is_detected_and_encodes_alike(one, tokenizers, tmp_path):
             assert theirs.ids == ours.ids
 
 
-@SAVING
-def test_a_tokenizer_is_sent_to_another_process_and_encodes_alike_there(one, tokenizers, tmp_path):
-    path = tmp_path / f"saved{one.suffixes[0]}"
-    tokenizer = saved_by(one, tokenizers, path)
-    given = None if one.holds_pretokenizer else CountingOptions(pattern=tokenizer.counting.pattern)
-    loaded = load_tokenizer(path, given)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tokenizer_is_sent_to_another_process_and_encodes_alike_there(name, samples, tmp_path):
+    sample = samples[name]
+    loaded = load_tokenizer(sample.write(tmp_path), sample.given)
     sent = pickle.loads(pickle.dumps(loaded, protocol=5))
-    for position in (0, loaded.n_merges // 2, loaded.n_merges):
-        assert sent.at(position).encode(TEXT) == loaded.at(position).encode(TEXT)
-    ids = loaded.encode(TEXT).ids
+    text = "low lower<s> newest" if loaded.refuses_gaps else f"{TEXT}<s>"
+    for position in {0, loaded.n_merges // 2, loaded.n_merges}:
+        assert sent.at(position).encode(text) == loaded.at(position).encode(text)
+        assert sent.at(position).encode_ids(text) == loaded.at(position).encode_ids(text)
+    ids = [*loaded.encode(text).ids, 99_999]
     assert sent.decode(ids) == loaded.decode(ids)
+    assert [token.id for token in sent.vocabulary()] == [token.id for token in loaded.vocabulary()]
+    for what in ("name", "kind", "notes", "special_ids", "why_no_merges", "document", "renumbered", "counting"):
+        assert getattr(sent, what) == getattr(loaded, what)
+    assert [sent.merge_of(number) for number in ids[:-1]] == [loaded.merge_of(number) for number in ids[:-1]]
+
+
+def test_each_format_has_a_sample_that_is_sent(samples, tmp_path):
+    sent = set()
+    for name, sample in samples.items():
+        (tmp_path / name).mkdir()
+        sent.add(detect_format(sample.write(tmp_path / name)))
+    assert sent == set(formats())
+
+
+@SAVING
+def test_what_would_be_lost_is_said_before_anything_is_written(one, tokenizers, tmp_path):
+    path = tmp_path / f"saved{one.suffixes[0]}"
+    tokenizer = saved_by(one, tokenizers, tmp_path / f"other-{one.suffixes[0]}").at(3)
+    for other in tmp_path.iterdir():
+        other.unlink()
+    path.write_text("before")
+    draft = draft_tokenizer(tokenizer, path, one.name)
+    assert path.read_text() == "before"
+    assert list(draft.losses) == losses(tokenizer, one)
+    assert all("  " not in said and said.endswith(".") for said in (*draft.losses, *draft.notes))
+    given = [said for said in draft.losses if "--pretokenizer" in said or "--pattern" in said]
+    assert bool(given) == (not one.holds_pretokenizer and tokenizer.counting.pattern != r"[^ \r\n]+")
+    assert any("Only the first 3 of" in said for said in draft.notes)
+    draft.write()
+    assert path.read_bytes() == draft.files[path]
+
+
+def test_tokens_that_no_merge_makes_are_a_loss_but_not_where_the_file_is_kept(tmp_path):
+    path = tmp_path / "x.json"
+    save_tokenizer(trained(Options().with_training(merges=3)), path)
+    document = json.loads(path.read_text())
+    document["model"]["vocab"] |= {"zzz": 300, "qqq": 301}
+    path.write_text(json.dumps(document))
+    tokenizer = load_tokenizer(path)
+    assert "no merge makes are left out, and their ids decode to nothing: 2." in losses(
+        tokenizer, format_to_save(tmp_path / "x.tiktoken")
+    )[-1]  # fmt: skip
+    assert losses(tokenizer, format_to_save(path)) == []
 
 
 @SAVING
@@ -143,7 +198,7 @@ def test_saving_keeps_the_mode_and_what_was_there_if_it_fails(one, tokenizers, t
     tokenizer = saved_by(one, tokenizers, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     with pytest.raises(FormatError, match=r"no folder|cannot be written"):
-        one.save(tokenizer, tmp_path / "absent" / path.name)
+        save_tokenizer(tokenizer, tmp_path / "absent" / path.name, one.name)
 
 
 def test_an_unknown_name_lists_the_known(tmp_path):

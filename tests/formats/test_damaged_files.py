@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from bpe_viz.engine.pipeline import SetTokens
 from bpe_viz.engine.tokenizer import Tokenizer
-from bpe_viz.engine.types import CountingOptions, TrainingOptions
+from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import BpeVizError, FormatError
-from bpe_viz.formats import detect_format, formats, load_tokenizer, save_tokenizer
+from bpe_viz.formats import detect_format, formats, load_tokenizer
 from bpe_viz.formats._reading import plain_path, read_head
-from tests.formats.ranks import BYTES, b64
-from tests.formats.test_sentencepiece import model_of
-from tests.formats.training import trained
+from tests.formats.samples import NAMES
 
-CORPUS = "low low low lower newest newest widest <s> naïve 字"
 TEXT = "lowest newer low<s> naïve 字 x\n"
 MUTATIONS = 400
 DEEP = b"[" * 50_000
@@ -40,140 +34,6 @@ VALUES = [
     b"NaN",
 ]
 BYTES_AT_ODDS = [b"\0", b"\xff", b"\n", b"\r", b" ", b'"', b"\\", b"{", b"]", b"\xef\xbb\xbf", b"\xe2\x80\xa8"]
-
-GIVEN = CountingOptions("gpt2")
-BLANKS = CountingOptions("whitespace")
-
-
-@dataclass
-class Sample:
-    """A whole file that is to be damaged. beside: what stands in its folder, whole"""
-
-    name: str
-    data: bytes
-    given: CountingOptions | None = None
-    beside: dict[str, bytes] = field(default_factory=dict)
-
-
-def saved(name: str, folder: Path, counting: CountingOptions, training: TrainingOptions) -> bytes:
-    path = folder / name
-    save_tokenizer(trained(CORPUS, counting, training), path)
-    return path.read_bytes()
-
-
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory) -> dict[str, Sample]:
-    folder = tmp_path_factory.mktemp("whole")
-    special = CountingOptions("gpt2", special_tokens=("<s>",))
-    letters = {"base": "characters", "end_of_word": "glued"}
-    ranks = {token: rank for rank, token in enumerate([*BYTES, b"lo", b"low", b"ne", b"est"])}
-    lines = "\n".join(f"{b64(token)} {rank}" for token, rank in ranks.items())
-    tekken = {
-        "config": {"pattern": r"\S+|\s", "default_vocab_size": 260, "default_num_special_tokens": 3, "version": "v7"},
-        "special_tokens": [{"rank": 0, "token_str": "<unk>"}],
-        "vocab": [{"rank": rank, "token_bytes": b64(token), "token_str": None} for token, rank in ranks.items()],
-    }
-    rank_json = {"explicit_n_vocab": 261, "pat_str": r"\S+|\s", "special_tokens": {"<s>": 300}}
-    pair = {
-        "merges.txt": saved("merges.txt", folder, special, TrainingOptions(merges=20)),
-        "vocab.json": (folder / "vocab.json").read_bytes(),
-        "tokenizer_config.json": json.dumps(
-            {
-                "tokenizer_class": "Qwen2Tokenizer",
-                "unk_token": None,
-                "added_tokens_decoder": {"300": {"content": "<e>", "special": True, "normalized": False}},
-                "additional_special_tokens": ["<s>"],
-            }
-        ).encode(),
-    }
-    letter_pair = {
-        "merges.txt": saved("letters-merges.txt", folder, BLANKS, TrainingOptions(base="characters", merges=20)),
-        "vocab.json": (folder / "letters-vocab.json").read_bytes(),
-    }
-
-    def one_of(files: dict[str, bytes], name: str, given: CountingOptions | None = None) -> Sample:
-        return Sample(name, files[name], given, {other: data for other, data in files.items() if other != name})
-
-    codes = saved("x.codes", folder, BLANKS, TrainingOptions(**letters, merges=20))
-    rwkv = "".join(f"{number} {token!r} 1\n" for number, token in enumerate(BYTES)) + "256 'low' 3\n"
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "low", "##est", "new", "##er", "<", "s", ">", "naive", "字"]
-    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("lo", -1.0, 1), ("low", -2.0, 1), ("▁low", -3.0, 1), ("字", 0.0, 4)]
-    pieces += [(letter, -9.0, 1) for letter in "▁lowestnr"]
-    pieces += [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
-    steps = {
-        "version": "1.0",
-        "added_tokens": [
-            {
-                "id": 4,
-                "content": "<s>",
-                "single_word": False,
-                "lstrip": True,
-                "rstrip": False,
-                "normalized": False,
-                "special": True,
-            }
-        ],
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [
-                {"type": "Prepend", "prepend": "▁"},
-                {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
-            ],
-        },
-        "post_processor": {"type": "BertProcessing", "sep": ["<s>", 4], "cls": ["<s>", 4]},
-        "decoder": {"type": "Fuse"},
-        "model": {
-            "type": "BPE",
-            "unk_token": "?",
-            "fuse_unk": True,
-            "byte_fallback": True,
-            "ignore_merges": False,
-            "vocab": {"l": 0, "o": 1, "lo": 2, "▁": 3, "<s>": 4, "?": 5, "w": 6, "low": 7, "▁lo": 8},
-            "merges": [["l", "o"], ["▁", "lo"], ["lo", "w"]],
-        },
-    }
-    return {
-        "tokenizer.json": Sample("t.json", saved("t.json", folder, special, TrainingOptions(merges=20))),
-        "letters in tokenizer.json": Sample(
-            "l.json", saved("l.json", folder, GIVEN, TrainingOptions(**letters, unknown="<unk>", merges=20))
-        ),
-        "tiktoken": Sample("x.tiktoken", lines.encode(), GIVEN),
-        "minbpe": Sample("x.model", saved("x.model", folder, special, TrainingOptions(merges=20))),
-        "subword-nmt 0.2": Sample("x.codes", codes),
-        "subword-nmt 0.1": Sample("y.codes", b"l o\nlo w\nlow </w>\nn e\nne w\ne s\nes t\nest </w>\n"),
-        "fastBPE": Sample("z.codes", codes.split(b"\n", 1)[1].replace(b"\n", b" 12\n")),
-        "GPT-2 merges": one_of(pair, "merges.txt"),
-        "GPT-2 vocabulary": one_of(pair, "vocab.json"),
-        "GPT-2 settings": one_of(pair, "tokenizer_config.json"),
-        "GPT-2 merges of letters": one_of(letter_pair, "merges.txt", BLANKS),
-        "GPT-2 vocabulary of letters": one_of(letter_pair, "vocab.json", BLANKS),
-        "CLIP": Sample("c.txt", b'"bpe_simple_vocab_16e6.txt#version: 0.2\nl o\nlo w</w>\nn e\ne s\nes t</w>\n'),
-        "rank-json with offsets": Sample(
-            "r.json", json.dumps(rank_json | {"bpe_ranks": "! 0 " + " ".join(map(b64, ranks))}).encode()
-        ),
-        "rank-json with ranks": Sample("s.json", json.dumps(rank_json | {"bpe_ranks": lines}).encode()),
-        "tekken": Sample("tekken.json", json.dumps(tekken).encode()),
-        "steps in tokenizer.json": Sample("s.json", json.dumps(steps).encode()),
-        "rwkv": Sample("rwkv.txt", rwkv.encode()),
-        "bert": Sample("vocab.txt", "\n".join(words).encode()),
-        "bert settings": Sample(
-            "tokenizer_config.json",
-            b'{"do_lower_case": true, "strip_accents": null}',
-            None,
-            {"vocab.txt": "\n".join(words).encode()},
-        ),
-        "sentencepiece": Sample("s.model", model_of(pieces, byte_fallback=True)),
-        "sentencepiece unigram": Sample("u.model", model_of(pieces[:-256], kind=1)),
-        "packed": Sample("x.tiktoken.gz", gzip.compress(lines.encode(), mtime=0), GIVEN),
-    }
-
-
-NAMES = (
-    *("tokenizer.json", "letters in tokenizer.json", "tiktoken", "minbpe", "subword-nmt 0.2", "subword-nmt 0.1"),
-    *("fastBPE", "GPT-2 merges", "GPT-2 vocabulary", "GPT-2 settings", "GPT-2 merges of letters"),
-    *("GPT-2 vocabulary of letters", "CLIP", "rank-json with offsets", "rank-json with ranks", "tekken", "packed"),
-    *("steps in tokenizer.json", "rwkv", "bert", "bert settings", "sentencepiece", "sentencepiece unigram"),
-)
 
 
 def damages(data: bytes, seed: str) -> Iterator[bytes]:
@@ -248,12 +108,7 @@ def twice(chance: random.Random, data: bytes) -> bytes:
 @pytest.mark.parametrize("name", NAMES)
 def test_damage_is_refused_in_one_message_or_read_as_it_stands(name, samples, tmp_path):
     sample = samples[name]
-    for other, data in sample.beside.items():
-        (tmp_path / other).write_bytes(data)
-    path = tmp_path / sample.name
-    others = [tmp_path / other for other in sample.beside if other in ("merges.txt", "vocab.txt")]
-    opened = others[0] if sample.name.endswith("config.json") else path
-    path.write_bytes(sample.data)
+    opened, path = sample.write(tmp_path), tmp_path / sample.name
     check_result(load_tokenizer(opened, sample.given))
     n_refused = 0
     for damaged in damages(sample.data, name):
@@ -310,8 +165,7 @@ def check_result(tokenizer: Tokenizer) -> None:
 def test_each_sample_is_of_one_format_and_each_format_has_a_sample(samples, tmp_path):
     read = set()
     for sample in samples.values():
-        for other, data in {**sample.beside, sample.name: sample.data}.items():
-            (tmp_path / other).write_bytes(data)
+        sample.write(tmp_path)
         if not sample.name.endswith("config.json"):
             path = tmp_path / sample.name
             head = read_head(path)

@@ -10,12 +10,11 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine.pretokenize import LINES, pretokenizer_for
+from bpe_viz.engine.pretokenize import LINES, WHOLE_TEXT, pretokenizer_for
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import check_before_training, detect_format, load_tokenizer, save_tokenizer
-from bpe_viz.formats._split_patterns import WHOLE_TEXT
 from tests.formats.training import CORPORA, TEXTS, trained
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import unicodedata
 from dataclasses import replace
@@ -16,8 +17,8 @@ from bpe_viz.engine import encoder
 from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import detect_format, format_to_save, load_tokenizer
-from tests.formats.ranks import BYTES, TOKENS, b64, in_tiktoken
+from bpe_viz.formats import detect_format, format_to_save, load_tokenizer, rank_json
+from tests.formats.ranks import BYTES, NEWER_TEXTS, NEWER_TOKENS, TOKENS, b64, in_tiktoken
 
 pytest.importorskip("tiktoken")
 
@@ -54,6 +55,32 @@ def claude_in_tiktoken(shared):
 
     ranks = {base64.b64decode(token): int(offset) + number for number, token in enumerate(tokens)}
     return in_tiktoken(ranks, content["pat_str"], content["special_tokens"])
+
+
+def test_an_empty_token_in_lines_of_ranks_is_said(tmp_path):
+    lines = [f"{b64(byte)} {number}" for number, byte in enumerate(BYTES)]
+    content = document([], bpe_ranks="\n".join([*lines, "= 256"]), special_tokens={}, explicit_n_vocab=257)
+    (note,) = load_tokenizer(write(tmp_path, content)).notes
+    assert "The token of rank 256 is empty" in note
+
+
+@pytest.mark.parametrize("text", [*NEWER_TEXTS, "<s>".join(NEWER_TEXTS)])
+def test_letters_are_those_of_the_unicode_that_tiktoken_knows(text, tmp_path):
+    loaded = load_tokenizer(write(tmp_path, document(NEWER_TOKENS)))
+    ranks = {token: 2 + number for number, token in enumerate([*BYTES, *NEWER_TOKENS])}
+    library = in_tiktoken(ranks, GPT2, {"<s>": 0, "<t>": 1})
+    assert loaded.encode_ids(text) == library.encode(text, allowed_special="all")
+    assert loaded.encode_ids(text, "text") == library.encode(text, disallowed_special=())
+
+
+def test_a_letter_that_normalizing_makes_is_one_of_theirs(tmp_path, monkeypatch):
+    """U+02E4 becomes ʕ by NFKC, which is a small letter there and none of either case here."""
+    content = document(NEWER_TOKENS, pat_str=r"\p{Ll}+|[\p{Lo}\p{Lu}]+")
+    key = hashlib.sha256(content["bpe_ranks"].encode()).hexdigest()
+    monkeypatch.setitem(rank_json.NORMALIZATIONS, key, ("NFKC",))
+    loaded = load_tokenizer(write(tmp_path, content))
+    ranks = {token: 2 + n for n, token in enumerate([*BYTES, *NEWER_TOKENS])}
+    assert loaded.encode_ids("\u02e4B") == in_tiktoken(ranks, content["pat_str"]).encode("ʕB")
 
 
 def test_claude_gives_the_ids_of_its_package(claude, claude_in_tiktoken, shared):

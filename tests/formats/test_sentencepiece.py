@@ -12,8 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bpe_viz.engine.boundaries import LONG
+from bpe_viz.engine.compiled import load
 from bpe_viz.engine.explain import explain
+from bpe_viz.engine.pretoken_counts import PretokenCounts
+from bpe_viz.engine.replay import Replayer
 from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.types import TrainingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import detect_format, load_tokenizer, save_tokenizer
 from bpe_viz.formats._sentencepiece_proto import (
@@ -70,10 +75,15 @@ def models(draw: st.DrawFn) -> tuple[Pieces, dict[str, bool]]:
     letters = draw(st.lists(st.sampled_from("abc▁é"), min_size=1, max_size=5, unique=True))
     longer = draw(st.lists(st.text(st.sampled_from(letters), min_size=2, max_size=5), max_size=9, unique=True))
     own = draw(st.lists(st.sampled_from(["ab", "▁a", "c", "xx", "<"]), max_size=2, unique=True))
-    kind = st.sampled_from([NORMAL] * 12 + [UNUSED])
+    kind = st.sampled_from([NORMAL] * draw(st.sampled_from([1, 3, 12])) + [UNUSED])
+    of_letter = st.sampled_from([NORMAL] * 40 + [UNUSED])
     scores = st.integers(-6, 0).map(float)
     pieces = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL)]
-    pieces += [(text, draw(scores), draw(kind)) for text in [*letters, *longer] if text not in own]
+    pieces += [
+        (text, draw(scores), draw(kind if len(text) > 1 else of_letter))
+        for text in [*letters, *longer]
+        if text not in own
+    ]
     pieces += [(text, 0.0, USER_DEFINED) for text in own]
     falls_back = draw(st.booleans())
     if falls_back:
@@ -210,9 +220,9 @@ def test_ids_that_no_piece_has_are_marked(shared):
 @pytest.mark.parametrize(
     ("pieces", "said"),
     [
-        ([("ab", -1.0, UNUSED), ("a", -2.0, NORMAL), ("b", -3.0, NORMAL)], "unused pieces"),
         ([("ab", -1.0, NORMAL), ("a", -2.0, NORMAL)], "hold 'b', which is no piece by itself"),
         ([("a", -2.0, CONTROL)], "'a' is a letter that is a control piece"),
+        ([("a", -2.0, UNUSED), ("b", -2.0, NORMAL), ("ab", -1.0, NORMAL)], "'a' is a letter that is unused"),
     ],
 )
 def test_what_cannot_be_stepped_is_shown_as_it_is(pieces, said, tmp_path):
@@ -223,6 +233,47 @@ def test_what_cannot_be_stepped_is_shown_as_it_is(pieces, said, tmp_path):
     library = sentencepiece.SentencePieceProcessor(model_proto=data)
     for text in ("ab a", "aabb", "b"):
         assert tokenizer.encode(text).ids == library.encode(text)
+
+
+def test_an_unused_piece_merges_and_falls_back_unless_a_used_one_takes_it(tmp_path):
+    letters = [(text, -9.0, NORMAL) for text in "▁abcd"]
+    longer = [("ab", -1.0, UNUSED), ("abc", -2.0, UNUSED), ("abcd", -3.0, NORMAL), ("dd", -4.0, UNUSED)]
+    data = model_of([("<unk>", 0.0, UNKNOWN), *letters, *longer], prefix=False)
+    tokenizer, library = opened(data, tmp_path / "x.model"), sentencepiece.SentencePieceProcessor(model_proto=data)
+    assert (tokenizer.n_merges, tokenizer.why_no_merges) == (4, "")
+    assert any("fall back into what they were made of: 3." in note for note in tokenizer.notes)
+    texts = {"ab": 2, "abc": 3, "abcd": 1, "abcabcdd": 5, "dd": 2}
+    for text, n in texts.items():
+        check_alike(tokenizer, library, text)
+        assert len(tokenizer.encode(text).ids) == n
+    assert len(tokenizer.at(2).encode("abcd").ids) == 4
+    (only,) = explain(tokenizer, "abcabcd")
+    assert [merge.rank for merge in only.merges] == [0, 0, 1, 1, 2]
+    assert [tokenizer.id_of(symbol) for symbol in only.symbols] == library.encode("abcabcd")
+    long = "abcabcdd" * 2000
+    assert len(long) > LONG
+    tokenizer.use(load())
+    check_alike(tokenizer, library, long)
+    words = PretokenCounts.from_counter(dict.fromkeys(texts, 1))
+    replayer = Replayer(words, tokenizer, TrainingOptions())
+    replayer.train_to()
+    # A replay merges the unused pieces too, and says where the library lets them fall back.
+    assert {words.content(row) for row in replayer.timeline.differing} == {b"ab", b"abc", b"abcabcdd", b"dd"}
+
+
+def test_a_published_model_with_two_thirds_of_its_pieces_unused_is_as_in_the_library(shared, tmp_path):
+    # As set_vocabulary of the library's C++ leaves it: single characters stay in use.
+    known = read_model(gzip.decompress((shared / FILES["mistral"]).read_bytes())).pieces
+    pieces = [
+        (piece.text, piece.score, UNUSED if piece.type == NORMAL and len(piece.text) > 1 and number % 3 else piece.type)
+        for number, piece in enumerate(known)
+    ]
+    data = model_of(pieces, byte_fallback=True)
+    library = sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer = opened(data, tmp_path / "set.model")
+    assert tokenizer.n_merges > sum(kind == UNUSED for _, _, kind in pieces) > 10_000
+    for text in [*random_texts(7, 1000), " ".join(random_texts(8, 300)), "the newest and the widest are lower"]:
+        check_alike(tokenizer, library, text)
 
 
 def test_a_model_cannot_be_saved_as_something_else(shared, tmp_path):

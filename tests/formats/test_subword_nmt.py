@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import check_before_training, detect_format, load_tokenizer, save_tokenizer
+from bpe_viz.formats import check_before_training, detect_format, draft_tokenizer, load_tokenizer, save_tokenizer
 from bpe_viz.formats.subword_nmt import WORDS
-from tests.formats.training import CORPORA, TEXTS, trained
+from tests.engine.test_replay import agrees_with_naive
+from tests.formats.training import CORPORA, TEXTS, merges_of_tokens, trained
 
 WORD_COUNTING = CountingOptions(pattern=WORDS)
 
@@ -94,6 +95,34 @@ def test_the_two_versions_split_differently(tmp_path):
     assert [t.content for t in new.encode("aba").tokens] == [b"ab", b"a"]
 
 
+@settings(max_examples=400, deadline=None)
+@given(merges_of_tokens(), st.lists(st.text("abc", min_size=1, max_size=14), min_size=1, max_size=6), st.data())
+def test_tokens_that_several_merges_make_go_on_as_in_the_library(tmp_path_factory, lines, words, data):
+    written = [f"{left} {right}" for left, right in lines]
+    path = write(tmp_path_factory.getbasetemp(), "\n".join(["#version: 0.2", *written, ""]))
+    loaded = load_tokenizer(path)
+    first = list(dict.fromkeys(written))
+    for position in (len(first), data.draw(st.integers(1, len(first)))):
+        library = in_library("\n".join(["#version: 0.2", *first[:position], ""]))
+        for word in words:
+            assert as_library_writes(loaded.at(position), word) == library.segment(word)
+
+
+def test_a_merge_is_made_at_all_its_places_before_a_lower_one_that_it_makes_possible(tmp_path):
+    codes = "#version: 0.2\na b\nb c\nab c\nabc a\na bc\n"
+    loaded = load_tokenizer(write(tmp_path, codes))
+    # a + b never applies where b + c came first: here c c keeps the letters apart.
+    low = load_tokenizer(write(tmp_path, "#version: 0.2\nb c\na b\nab c\nabc a\na bc\n"))
+    assert as_library_writes(low, "abcabcx") == in_library("#version: 0.2\nb c\na b\nab c\nabc a\na bc\n").segment(
+        "abcabcx"
+    )
+    assert as_library_writes(low, "abcabcx") == "abc@@ abc@@ x"
+    assert as_library_writes(loaded, "abcabcx") == in_library(codes).segment("abcabcx")
+    with pytest.raises(FormatError, match="would merge in another order"):
+        save_tokenizer(low, tmp_path / "x.json")
+    agrees_with_naive(low, {"abcabc": 2, "bcabca": 1})
+
+
 @pytest.mark.parametrize(
     ("codes", "what"),
     [
@@ -104,7 +133,6 @@ def test_the_two_versions_split_differently(tmp_path):
         ("#version: 0.2\nab c\n", "line 2 names 'ab', which is no letter"),
         ("#version: 0.2\na</w> b\n", "line 2 goes on behind the end of a word"),
         ("#version: 0.2\n< /\n</ w\n</w >\n", "line 4 makes a token that only looks as if </w> ended it"),
-        ("#version: 0.2\na b\nab c\nb c\na bc\nabc d\n", "line 6 goes on from 'abc', which line 5 makes a second time"),
     ],
 )
 def test_damage_is_named(codes, what, tmp_path):
@@ -190,6 +218,7 @@ def test_what_codes_cannot_hold_is_refused(tmp_path):
 def test_what_codes_lose_is_said(tmp_path):
     counting = CountingOptions("gpt2", special_tokens=("<s>",))
     tokenizer = trained("lowlow lower", counting, TrainingOptions(base="characters", end_of_word="glued", marker="_"))
-    notes = " ".join(save_tokenizer(tokenizer.at(1), tmp_path / "x.codes"))
+    draft = draft_tokenizer(tokenizer.at(1), tmp_path / "x.codes")
+    notes = " ".join([*draft.losses, *draft.notes])
     for what in ("no ids", "--pretokenizer gpt2", "<s>", "'_' is written as </w>", "first 1 of"):
         assert what in notes

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import detect_format, load_tokenizer
-from tests.formats.ranks import BYTES, TOKENS, b64, in_tiktoken
+from bpe_viz.formats import detect_format, draft_tokenizer, load_tokenizer
+from tests.formats.ranks import BYTES, NEWER_TEXTS, NEWER_TOKENS, TOKENS, b64, in_tiktoken
 
 pytest.importorskip("tiktoken")
 
@@ -64,6 +64,13 @@ def test_ids_are_ranks_behind_the_special_tokens(tmp_path_factory, tokens, text,
     assert (in_use < 256 + len(tokens)) == any("in use, as its config says" in note for note in loaded.notes)
 
 
+@pytest.mark.parametrize("text", NEWER_TEXTS)
+def test_letters_are_those_of_the_unicode_that_tiktoken_knows(text, tmp_path):
+    loaded = load_tokenizer(write(tmp_path, document(NEWER_TOKENS)))
+    library = in_tiktoken({token: rank for rank, token in enumerate([*BYTES, *NEWER_TOKENS])}, PATTERN)
+    assert loaded.encode_ids(text) == [number + N_SPECIAL for number in library.encode(text)]
+
+
 def test_special_tokens_are_named_and_only_decoded(tmp_path):
     loaded = load_tokenizer(write(tmp_path, document([])))
     assert loaded.decode([0, 1, 2, 19, 20, 24]).text == "<unk><s></s>[TOOL_CONTENT]<SPECIAL_20><SPECIAL_24>"
@@ -73,6 +80,18 @@ def test_special_tokens_are_named_and_only_decoded(tmp_path):
     content["special_tokens"] = [{"rank": 0, "token_str": "<unk>", "is_control": True}]
     loaded = load_tokenizer(write(tmp_path, content))
     assert loaded.decode([0, 1]).text == "<unk><SPECIAL_1>"
+
+
+def test_it_is_saved_as_a_tokenizer_json_with_the_same_ids(tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    loaded = load_tokenizer(write(tmp_path, document([b"ab", b"abab", b" ab"])))
+    draft = draft_tokenizer(loaded, tmp_path / "tokenizer.json")
+    assert draft.losses == ()
+    draft.write()
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in ("abab ab <s>[INST] x", "字 abababab\n\n"):
+        assert library.encode(text).ids == loaded.encode(text).ids
+    assert library.decode([0, 1, 24], skip_special_tokens=False) == "<unk><s><SPECIAL_24>"
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import binascii
 import gzip
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text
+from bpe_viz.engine.encoder import Encoder
+from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Options, Pair, TrainingOptions
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import PretokenizerNeeded, check_before_training, detect_format, load_tokenizer, save_tokenizer
+from bpe_viz.formats import (
+    PretokenizerNeeded,
+    check_before_training,
+    detect_format,
+    draft_tokenizer,
+    load_tokenizer,
+    save_tokenizer,
+)
+from tests.formats.ranks import NEWER_TEXTS, NEWER_TOKENS, in_tiktoken
 
 GIVEN = CountingOptions("gpt2")
 
@@ -73,6 +85,42 @@ def test_the_name_does_not_matter_nor_the_line_ends(tmp_path):
         path.write_bytes(data)
         assert detect_format(path).name == "tiktoken", name
         assert load_tokenizer(path, GIVEN).encode("xab").ids == [ord("x"), 256]
+
+
+def test_an_empty_token_is_said_and_no_text_becomes_it(tmp_path):
+    """As in Whisper's multilingual.tiktoken, whose last line is `= 50256`."""
+    pytest.importorskip("tiktoken")
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(written([b"ab"]) + b"= 257\n")
+    tokenizer = load_tokenizer(path, GIVEN)
+    assert "The token of rank 257 is empty" in " ".join(tokenizer.notes)
+    ranks = {token: rank for rank, token in enumerate((*BYTES, b"ab", b""))}
+    for text in ("", "abba", "= ="):
+        assert tokenizer.encode_ids(text) == in_tiktoken(ranks, PRETOKENIZERS["gpt2"].pattern).encode(text)
+    assert tokenizer.decode([256, 257]).unknown == (257,)
+    path.write_bytes(written([b"ab"]) + b"= 257\n= 258\n")
+    with pytest.raises(FormatError, match="line 259 lists a token again that has rank 257"):
+        load_tokenizer(path, GIVEN)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2"])
+@pytest.mark.parametrize("text", NEWER_TEXTS)
+def test_letters_are_those_of_the_unicode_that_tiktoken_knows(name, text, tmp_path):
+    pytest.importorskip("tiktoken")
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(written(NEWER_TOKENS))
+    tokenizer = load_tokenizer(path, CountingOptions(name))
+    pattern = PRETOKENIZERS[name].pattern.replace(r"\Z", "$")
+    ranks = {token: rank for rank, token in enumerate((*BYTES, *NEWER_TOKENS))}
+    expected = in_tiktoken(ranks, pattern).encode(text)
+    assert tokenizer.encode_ids(text) == expected
+    laid_out = tokenizer.lay_out(text).at(tokenizer.position)
+    assert laid_out.ids.tolist() == expected
+    assert laid_out.end[-1] == len(text)
+    assert pickle.loads(pickle.dumps(tokenizer)).encode_ids(text) == expected
+    for kernel_set in (None, PLAIN):
+        for allow_special in (True, False):
+            assert Encoder(tokenizer, kernel_set).encode_bytes(text.encode(), allow_special).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -147,9 +195,10 @@ def test_what_is_saved_encodes_alike_at_every_position(tmp_path_factory, corpus,
     tokenizer = Tokenizer.from_timeline(trainer.timeline, counting)
     tokenizer = tokenizer.at(min(position, tokenizer.n_merges))
     path = tmp_path_factory.mktemp("saved") / "x.tiktoken"
-    notes = save_tokenizer(tokenizer, path)
-    assert "--pretokenizer gpt2" in notes[0]
-    assert "<s>" in notes[1]
+    draft = draft_tokenizer(tokenizer, path)
+    assert "--pretokenizer gpt2" in draft.losses[0]
+    assert "<s>" in draft.losses[1]
+    draft.write()
     loaded = load_tokenizer(path, GIVEN)
     for now in range(tokenizer.position + 1):
         assert loaded.at(now).encode(text).ids == tokenizer.at(now).encode(text).ids

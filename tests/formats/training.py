@@ -31,3 +31,21 @@ def trained(text: str, counting: CountingOptions, training: TrainingOptions) -> 
 def contents(tokenizer: Tokenizer, text: str) -> list[bytes]:
     """Return what each token of a text stands for."""
     return [token.content for token in tokenizer.encode(text).tokens]
+
+
+@st.composite
+def merges_of_tokens(draw: st.DrawFn, letters: str = "abc") -> list[tuple[str, str]]:
+    """Lines of a merge list that join what lines before them make; several may make one token, or be the same."""
+    made = list(letters)
+    lines = []
+    for a, b in draw(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=14)):
+        left, right = made[a % len(made)], made[b % len(made)]
+        if len(left + right) <= 7:
+            lines.append((left, right))
+            made.append(left + right)
+    # Those that make a token again come late, and what goes on from it may stand before them.
+    for cut in draw(st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 6)), max_size=5)):
+        token = made[cut[0] % len(made)]
+        if len(token) > cut[1] and {token[: cut[1]], token[cut[1] :]} <= set(made):
+            lines.append((token[: cut[1]], token[cut[1] :]))
+    return lines

@@ -440,7 +440,7 @@ def test_the_tokenizer_saved_is_that_of_the_branch(qtbot: QtBot, workspace: Work
     branch(qtbot, workspace, "w e")
     go(qtbot, workspace, 4)
     with qtbot.waitSignal(workspace.noticed) as said:
-        workspace.save_tokenizer(tmp_path / "tokenizer.json")
+        workspace.saving.save_tokenizer(tmp_path / "tokenizer.json")
     assert said.args[0].startswith("Saved tokenizer.json with 4 merges of branch 1.")
     saved = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))["model"]["merges"]
     assert [" ".join(pair) for pair in saved] == by_the_reference(["w e"])[:4]

@@ -82,6 +82,16 @@ def test_the_first_difference_is_said_and_a_click_goes_there(qtbot, made, librar
     assert made.findChild(EncodePanel).editor.selection == (3, 4)
 
 
+def test_a_known_renumbering_is_no_fault(qtbot, made, library):
+    library.difference = Difference(1, 3, 10, 3, "10 ('<s>')", "3", renumbered=1)
+    made.workspace.encoder.set_text("the cat")
+    wait_for(qtbot, made, "renumbered")
+    assert badge(made).full_text == "✓ same as cats 1.2, renumbered"
+    said = badge(made).accessibleDescription()
+    assert "numbers 1 of them anew, as the ids that the file declares leave a hole" in said
+    assert "token 2: 10 ('<s>') here, 3 there" in said
+
+
 def test_why_it_is_not_compared_is_said(qtbot, made, library):
     library.error = OptionError("The cats library is not installed.", "Run: pip install cats")
     made.workspace.encoder.set_text("the cat")

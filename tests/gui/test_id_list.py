@@ -16,6 +16,11 @@ def test_ids_are_read_however_they_are_parted(typed: str) -> None:
     assert parse_ids(typed) == [13, 11, 99, -1]
 
 
+@pytest.mark.parametrize("typed", ["13, 11, 99", "[13,11,99]", "(13; 11)\n{99}", f"13 11 99 {'9' * 18}"])
+def test_numbers_alone_are_read_the_same(typed: str) -> None:
+    assert parse_ids(typed)[:3] == parse_ids(f"{typed}, -1")[:3] == [13, 11, 99]
+
+
 def test_nothing_is_no_id() -> None:
     assert parse_ids(" \n[]") == []
 

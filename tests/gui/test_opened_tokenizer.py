@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QDialog
 
 from bpe_viz.engine.types import Pair
 from bpe_viz.formats import load_tokenizer
+from bpe_viz.gui.chips import ChipStyle
 from bpe_viz.gui.choice_dialog import ChoiceDialog
+from bpe_viz.gui.decode_page import MOST_CHIPS
 from bpe_viz.gui.panels.encode import EncodePanel
 from bpe_viz.gui.panels.histogram import HistogramPanel
 from bpe_viz.gui.panels.merge_list import MergeListPanel
@@ -260,3 +262,31 @@ def test_a_damaged_file_leaves_what_was_shown(qtbot, opened, tmp_path):
     qtbot.waitUntil(lambda: "broken.json" in opened.messages.text)
     assert opened.workspace.shown is before
     assert opened.workspace.is_settled
+
+
+def test_special_tokens_are_told_apart_when_decoded(qtbot, made, tmp_path):
+    made.open_paths([tokenizer_json(tmp_path)])
+    wait_until_open(qtbot, made.workspace)
+    special = made.workspace.tokenizer.special_ids["<|end|>"]
+    page = made.docks.panel("encode").decode_page
+    with qtbot.waitSignal(made.workspace.encoder.decoded):
+        page.field.setPlainText(f"97, {special}, 98")
+        page.decode()
+    assert [chip.style is ChipStyle.SPECIAL for chip in page.chips.chips] == [False, True, False]
+    assert "1 special token, with a bold edge" in page.message.text()
+    assert "1 special" in [figure.text for figure in page.figures]
+
+
+def test_many_ids_are_shown_one_slice_after_the_other(qtbot, made, tmp_path):
+    made.open_paths([tokenizer_json(tmp_path)])
+    wait_until_open(qtbot, made.workspace)
+    page = made.docks.panel("encode").decode_page
+    pasted = QMimeData()
+    pasted.setText(", ".join(["97", "999999", "-3"] * 20_000))
+    with qtbot.waitSignal(made.workspace.encoder.decoded):
+        page.field.insertFromMimeData(pasted)
+        page.decode()
+    assert page.field.blockCount() > 100
+    qtbot.waitUntil(lambda: len(page.chips.chips) == MOST_CHIPS)
+    assert "No token has the id 999999, -3." in page.message.text()
+    assert "60,000 ids" in page.message.text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bpe_viz.engine.corpus import count_paths
@@ -132,3 +133,48 @@ def test_another_text_is_replayed_on(qtbot, made, tmp_path):
     made.opener.replay(file_source([more]))
     qtbot.waitUntil(lambda: made.workspace.corpus.name == "more.txt" and made.workspace.frontier == MERGES)
     assert made.workspace.tokenizer.name == "cats.json"
+
+
+def test_departures_are_counted_and_gone_to(qtbot, made, tmp_path):
+    replay(qtbot, made, tmp_path, OTHER)
+    departing = np.flatnonzero(made.workspace.merges.departs()) + 1
+    button = panel(made, MergeListPanel).departures
+    assert button.full_text == f"{len(departing)}"
+    visited = []
+    for _ in departing:
+        button.click()
+        visited.append(made.workspace.position)
+    assert visited == departing.tolist()
+    made.actions_table.run("next-departing")
+    assert made.workspace.position == MERGES
+    made.workspace.seek(int(departing[-1]))
+    made.actions_table.run("previous-departing")
+    assert made.workspace.position == departing[-2]
+
+
+def test_on_its_own_text_no_departures_are_offered(qtbot, made, tmp_path):
+    replay(qtbot, made, tmp_path, TEXT)
+    assert panel(made, MergeListPanel).departures.isHidden()
+
+
+def test_why_no_other_pair_is_merged_is_said_where_it_would_be_asked_for(qtbot, made, tmp_path):
+    replay(qtbot, made, tmp_path, OTHER)
+    bars = panel(made, HistogramPanel).bars
+    other = next(row for row in bars.rows() if row.mark != "next")
+    (action,) = bars.menu_of(other).actions()
+    assert not action.isEnabled()
+    assert "stands as it is" in action.toolTip()
+    assert "Train a new tokenizer" in action.toolTip()
+    assert "stands as it is" in bars.tooltip(other)
+    titles = {spec.id: spec.shown_title for spec in made.actions_table.specs}
+    assert "stands as it is" in titles["branch"]
+    assert not made.actions_table.run("branch")
+
+
+def test_words_that_end_in_another_split_are_filtered(qtbot, made, tmp_path):
+    replay(qtbot, made, tmp_path, OTHER)
+    words = panel(made, WordSplitsPanel)
+    words.filter_field.setText("[≠]")
+    words.filter_field.returnPressed.emit()
+    qtbot.waitUntil(lambda: made.workspace.is_settled)
+    assert set(made.workspace.listing.rows.order.tolist()) == made.workspace.timeline.differing

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog, QLabel
 
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.actions import GROUPS
 from bpe_viz.gui.application import make_application, make_window
+from bpe_viz.gui.choice_dialog import ChoiceDialog
+from bpe_viz.gui.sources import text_source
 from bpe_viz.gui.window import Window
 
 
@@ -355,33 +357,66 @@ class TestSaving:
         for _ in range(4):
             press(qtbot, example, Qt.Key.Key_Right)
         path = tmp_path / "tokenizer.json"
-        example.workspace.save_tokenizer(path)
+        example.workspace.saving.save_tokenizer(path)
         qtbot.waitUntil(lambda: "Saved tokenizer.json with 4 merges" in example.messages.text)
         assert tokenizers.Tokenizer.from_file(str(path)).encode("lowest").tokens == ["low", "est"]
 
     def test_every_format_is_saved_by_its_name(self, qtbot, example, tmp_path):
         example.workspace.jump(4)
         for name in ("merges.txt", "x.json"):
-            example.workspace.save_tokenizer(tmp_path / name)
+            example.workspace.saving.save_tokenizer(tmp_path / name)
+            if name == "merges.txt":
+                qtbot.waitUntil(lambda: example.findChild(ChoiceDialog) is not None)
+                example.findChild(ChoiceDialog).buttons[1].click()
             qtbot.waitUntil(lambda name=name: f"Saved {name}" in example.messages.text)
         assert {path.name for path in tmp_path.iterdir()} == {"merges.txt", "vocab.json", "x.json"}
-        example.workspace.save_tokenizer(tmp_path / "x.model")
+        example.workspace.saving.save_tokenizer(tmp_path / "x.model")
         qtbot.waitUntil(lambda: "minbpe holds merges of bytes" in example.messages.text)
+
+    def test_what_a_format_cannot_hold_is_asked_about_before_a_file_is_replaced(
+        self, qtbot, example, tmp_path, monkeypatch
+    ):
+        example.open_source(text_source("low low lower"))
+        qtbot.waitUntil(lambda: example.workspace.options.counting.pretokenizer == "gpt2")
+        qtbot.waitUntil(lambda: example.workspace.is_settled)
+        path = tmp_path / "x.tiktoken"
+        path.write_text("before")
+        example.workspace.saving.save_tokenizer(path)
+        qtbot.waitUntil(lambda: example.findChild(ChoiceDialog) is not None)
+        dialog = example.findChild(ChoiceDialog)
+        label = dialog.findChild(QLabel)
+        qtbot.waitUntil(dialog.isVisible)
+        assert label.height() >= label.heightForWidth(label.width())
+        question = label.text()
+        assert "Ranks do not hold how text is cut: give --pretokenizer gpt2" in question
+        assert [button.text() for button in dialog.buttons] == ["Save in another format…", "Save x.tiktoken anyway"]
+        assert dialog.buttons[1].accessibleDescription().startswith("Replaces x.tiktoken")
+        assert dialog.buttons[0].hasFocus() or dialog.focusWidget() is dialog.buttons[0]
+        with qtbot.waitSignal(dialog.destroyed):
+            dialog.reject()
+        assert path.read_text() == "before"
+        other = tmp_path / "y.json"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(other), ""))
+        example.workspace.saving.save_tokenizer(path)
+        qtbot.waitUntil(lambda: example.findChild(ChoiceDialog) is not None)
+        example.findChild(ChoiceDialog).buttons[0].click()
+        qtbot.waitUntil(lambda: "Saved y.json" in example.messages.text)
+        assert (path.read_text(), other.exists()) == ("before", True)
 
     def test_word_counts_are_saved_as_a_table(self, qtbot, example, tmp_path, monkeypatch):
         path = tmp_path / "counts.tsv"
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
-        example.save_word_counts()
+        example.saver.ask_where_counts()
         qtbot.waitUntil(lambda: "Saved counts.tsv with 4 distinct pre-tokens" in example.messages.text)
         assert path.read_text() == "pretoken\tcount\nlow\t5\nlower\t2\nnewest\t6\nwidest\t3\n"
         example.open_paths([path])
         qtbot.waitUntil(lambda: example.workspace.corpus.name == "counts.tsv")
         assert example.workspace.corpus.is_table
-        example.workspace.save_word_counts(tmp_path / "counts.txt")
+        example.workspace.saving.save_word_counts(tmp_path / "counts.txt")
         qtbot.waitUntil(lambda: "no name of a word-count table" in example.messages.text)
 
     def test_a_name_that_no_format_has_is_refused_in_words(self, qtbot, example, tmp_path):
-        example.workspace.save_tokenizer(tmp_path / "tokenizer.xyz")
+        example.workspace.saving.save_tokenizer(tmp_path / "tokenizer.xyz")
         qtbot.waitUntil(lambda: "tokenizer.xyz" in example.messages.text)
         assert list(tmp_path.iterdir()) == []
 

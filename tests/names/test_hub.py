@@ -298,6 +298,15 @@ def test_stop_ends_it_though_the_server_is_silent(hub, tmp_path, cut):
     assert not (tmp_path / "hf").exists()
 
 
+def test_a_server_that_is_silent_is_told_of_while_it_is_waited_for(hub):
+    hub.add("ORG/NAME", "tokenizer.json", b"{}")
+    hub.held = threading.Event()
+    said: list[str] = []
+    with pytest.raises(Stopped):
+        locate("hf:ORG/NAME", lambda _, text: said.append(text), lambda: any("a second" in text for text in said))
+    assert said[-1].endswith("has not answered for a second yet")
+
+
 def test_a_cache_that_cannot_be_written(hub, monkeypatch, tmp_path):
     hub.add("org/model", "tokenizer.json", TOKENIZER)
     (tmp_path / "file").write_text("")

@@ -189,6 +189,51 @@ def test_the_first_difference(tmp_path, monkeypatch, change, expected):
     )
 
 
+HOLE = {"version": "1.0", "added_tokens": [
+    {"id": 10, "content": "<eot>", "special": True, **FLAGS}, {"id": 7, "content": "<pad>", "special": True, **FLAGS}
+], "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}  # fmt: skip
+"""As in case IM-13: the library numbers both tokens anew, 3 and 4."""
+
+
+@pytest.mark.parametrize(
+    ("change", "renumbered", "number"),
+    [
+        (lambda ids: [2, 3, 2, 4], 2, 1),
+        (lambda ids: [2, 3, 1, 4], 0, 2),
+        (lambda ids: [2, 3, 2, 3], 0, 3),
+        (lambda ids: [2, 3, 2], 0, 3),
+        (lambda ids: [2, 3, 2, 4, 0], 0, 4),
+    ],
+    ids=["as known", "another token too", "the wrong new id", "fewer", "more"],
+)
+def test_a_known_renumbering_is_told_from_a_difference(tmp_path, monkeypatch, change, renumbered, number):
+    answering(monkeypatch, change)
+    path = tmp_path / "hole.json"
+    path.write_text(json.dumps(HOLE))
+    located = locate(str(path))
+    found = verify(located, located.load().lay_out("ab<eot>ab<pad>"))
+    assert (found.difference.renumbered, found.difference.number, found.is_same) == (renumbered, number, False)
+    assert ("numbers anew" in found.describe()) == bool(renumbered)
+
+
+# It adds those of a tokenizer.json in their order there, and transformers those beside two files in that of their ids.
+@pytest.mark.parametrize(("name", "theirs"), [("hole.json", 3), ("merges.txt", 4)])
+def test_the_library_itself_renumbers_what_leaves_a_hole(tmp_path, name, theirs, case):
+    pytest.importorskip("tokenizers")
+    given = case("IM-13")
+    (tmp_path / "hole.json").write_text(json.dumps(HOLE))
+    (tmp_path / "vocab.json").write_text(json.dumps(HOLE["model"]["vocab"]))
+    (tmp_path / "merges.txt").write_text("a b\n")
+    (tmp_path / "added_tokens.json").write_text(json.dumps(given["input"]["declared"]))
+    located = locate(str(tmp_path / name))
+    encoded = located.load(None if name == "hole.json" else CountingOptions("none")).lay_out(given["input"]["text"])
+    assert encoded.at(1).ids.tolist() == given["expected"]["HF_in_vocab"]
+    found = verify(located, encoded)
+    assert found.difference.renumbered == 2
+    assert (found.difference.ours, found.difference.theirs) == (10, theirs)
+    assert name != "hole.json" or theirs == given["expected"]["HF_not_in_vocab"][1]
+
+
 def test_a_long_token_is_shortened(tmp_path, monkeypatch):
     answering(monkeypatch, lambda ids: [])
     path = tmp_path / "x.codes"

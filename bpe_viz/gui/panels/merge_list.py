@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from bpe_viz.engine.label_search import parse_wanted, symbols_holding
 from bpe_viz.gui.branch_strip import BranchStrip, LineButton
+from bpe_viz.gui.departure_button import DepartureButton
 from bpe_viz.gui.fields import LEAST_FIELD, MOST_FIELD, show_fault
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.merge_rows import MergeRows
@@ -55,6 +56,7 @@ class MergeListPanel(Panel):
         self.rows_view = MergeRows(workspace, look)
         self.rows_view.setAccessibleName(TITLE)
         self.line_button = LineButton(workspace)
+        self.departures = DepartureButton(workspace, look)
         self.strip = BranchStrip(workspace, look)
         self._wanted = b""
         self._hits: list[int] = []
@@ -72,6 +74,7 @@ class MergeListPanel(Panel):
         self.find_field.asked.connect(self.go_to_hit)
         show_fault(self.find_field, None, FIND_HELP)
         self.add_to_heading(self.line_button, after_stretch=False)
+        self.add_to_heading(self.departures, after_stretch=False)
         self.add_to_heading(self.found_label)
         self.add_to_heading(self.find_field)
         self.set_body(self.strip)

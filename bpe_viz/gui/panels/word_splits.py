@@ -34,7 +34,8 @@ FILTER_HINT = "Filter: e [e] [e][s]"
 FILTER_HELP = """Show only the pre-tokens that hold
 est        this text
 [est]      this symbol, as split now
-[w][est]   this pair of symbols, side by side"""
+[w][est]   this pair of symbols, side by side
+[≠] [!=]   the mark ≠: split otherwise at the end of a replay"""
 
 LONGEST_EXAMPLE = 24
 ALL_ONE = "Every pre-token is one symbol: nothing is left to merge."
@@ -170,10 +171,11 @@ class WordSplitsPanel(Panel):
             return
         differing = timeline.differing
         if differing:
-            example = visible(corpus.pretokens.content(min(differing)), limit=LONGEST_EXAMPLE)
+            example = visible(corpus.pretokens.content(next(iter(differing))), limit=LONGEST_EXAMPLE)
             self._note.setText(
                 f"{DIFFERS} In {len(differing):,} of {len(corpus.pretokens):,} pre-tokens, such as {example}, the list "
-                "made step by step ends in another split than its own library gives, which merges lowest rank first."
+                "made step by step ends in another split than its own library gives, which merges lowest rank first. "
+                "The filter [≠] shows them alone."
             )
         else:
             self._note.setText(ALL_ONE)
