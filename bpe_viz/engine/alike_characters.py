@@ -13,6 +13,9 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from bpe_viz.engine import kernels_scanning
+from bpe_viz.engine.compiled import Kernels
+
 _STAND_INS = {
     r"\p{Lu}": "\u2124",
     r"\p{Ll}": "\u0138",
@@ -62,6 +65,12 @@ class AlikeCharacters:
             return False
         self._learn("".join(map(chr, np.unique(codes[states == _UNTRIED]).tolist())))
         return bool((self._state[codes] == _ALIKE).all())
+
+    def holds_utf8(self, text: bytes, kernel_set: Kernels) -> bool:
+        """Tell the same of valid UTF-8, a tenth as long after with compiled kernels."""
+        data, state = kernel_set.view((np.frombuffer(text, dtype=np.uint8), self._state))
+        known_until = kernel_set.of(kernels_scanning).wanted_until(state, data, 0, len(data))
+        return known_until == len(text) or self.holds(text.decode())
 
     def as_there(self, text: str) -> str:
         """Return a text that `regex` cuts where the other engine cuts this one: of the same length."""

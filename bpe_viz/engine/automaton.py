@@ -10,7 +10,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_automaton as automaton
 from bpe_viz.engine import kernels_scanning as scanning
 from bpe_viz.engine.character_classes import character_classes
 from bpe_viz.engine.kernels_automaton import (
@@ -230,6 +229,8 @@ class _Automaton:
             return (first if state == LINES else more), 0
         if state == LINES:
             return self._cut(kind)
-        after, certain = self._after_one_space(ONE_BLANK if state in (BLANKS, LINES_BLANK, LINES_BLANKS) else ONE_GAP, kind)
+        after, certain = self._after_one_space(
+            ONE_BLANK if state in (BLANKS, LINES_BLANK, LINES_BLANKS) else ONE_GAP, kind
+        )
         before = BEFORE_LAST if state in (BLANKS, GAPS, LINES_BLANK, LINES_GAP) else BEFORE_LAST | BEHIND_LINES
         return after, certain | before

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_boundaries, kernels_pairs
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.kernels_pairs import BUCKET, EMPTY
+from bpe_viz.engine.kernels_pairs import BUCKET, EMPTY, MOST_SYMBOLS
 from bpe_viz.engine.merge_ranks import MergeSource, PairEntries
 from bpe_viz.engine.symbols import GAP, BaseVocabulary
 
@@ -164,6 +164,8 @@ class BoundaryRanks(Generic[_Source]):
     def _is_long(self, pretoken: bytes) -> bool:
         if self.ranks.sweeps:
             return False  # the kernels take one place at a time
+        if self.ranks.n_base + len(self.ranks) >= MOST_SYMBOLS:
+            return False
         return len(pretoken) > (LONG if self._kernels.compiled else LONG_FOR_PLAIN)
 
     def split(self, pretoken: bytes, position: int) -> list[int]:

@@ -20,9 +20,10 @@ import regex
 from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_encoding, kernels_merging, kernels_scanning
-from bpe_viz.engine.arrays import zeros
-from bpe_viz.engine.boundaries import pair_table
+from bpe_viz.engine.alike_characters import ALIKE
+from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.automaton import scanner_for
+from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.kernels_batches import ENTRY
 from bpe_viz.engine.kernels_encoding import (
@@ -34,8 +35,9 @@ from bpe_viz.engine.kernels_encoding import (
     Cache,
     Scratch,
 )
-from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES, N_BASE, NO_RANK, NO_TOKEN, Lanes, Merges
-from bpe_viz.engine.kernels_pairs import SYMBOL_BITS
+from bpe_viz.engine.kernels_merging import CELLS, LANES, N_BASE, NO_TOKEN, Lanes, Merges
+from bpe_viz.engine.kernels_pairs import MOST_SYMBOLS, NO_RANK
+from bpe_viz.engine.library_pipelines import GuardedPipeline
 from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
 from bpe_viz.engine.pipeline import PlainPipeline, SpecialText
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
@@ -59,7 +61,7 @@ ENTRIES = 1 << 20
 KEPT_BYTES = 1 << 25
 """Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
 
-BATCH = 512
+_BATCH = 512  # so many that the new ones among them fill some lanes, and few enough for the second-level cache
 _WINDOW = 1 << 12
 _SMALL_WINDOW = 1 << 6
 
@@ -103,15 +105,19 @@ class Encoder:
         allow_special: the text of a special token becomes that token, else it is plain text
         Raises Stopped.
         """
-        blocks = []
-        done = 0
-        for size, ids in self._encoded(_slices(data, self._kernels), allow_special):
+        # Written to one array: to keep the ids of each piece until all are there takes twice the memory, and longer.
+        ids = zeros(len(data), np.int32)
+        done = n = 0
+        for size, some in self._encoded(_slices(data, self._kernels), allow_special):
             if should_stop():
                 raise Stopped
-            blocks.append(ids)
+            if n + len(some) > len(ids):  # normalizing may make a text longer
+                ids = longer(ids, 2 * (n + len(some)), n)
+            ids[n : n + len(some)] = some
+            n += len(some)
             done += size
             progress(done / len(data), "Encoding")
-        return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int32)
+        return ids[:n]
 
     def encode_blocks(self, texts: Iterable[str], allow_special: bool = True) -> Iterator[Ids]:
         """Yield the ids of a text that comes in parts, some at a time: (ids,) int32. No part holds a surrogate."""
@@ -145,9 +151,17 @@ class Encoder:
             finally:
                 pool.shutdown(cancel_futures=True)
 
+    def _is_plain(self, piece: bytes, special_text: SpecialText) -> bool:
+        """Tell whether the options alone cut a piece as the pipeline does."""
+        pipeline, kernel_set = self.tokenizer.pipeline, self._kernels
+        is_quick = isinstance(pipeline, GuardedPipeline) and not self.tokenizer.counting.normalize
+        if is_quick and kernel_set is not None and kernel_set.compiled:
+            return pipeline.is_plain_for("", special_text) and ALIKE.holds_utf8(piece, kernel_set)
+        return pipeline.is_plain_for(piece.decode(), special_text)
+
     def _encode_piece(self, piece: bytes, cut: PieceCutter, allow_special: bool) -> Ids:
         special_text: SpecialText = "allow" if allow_special else "text"
-        if self._is_guarded and not self.tokenizer.pipeline.is_plain_for(piece.decode(), special_text):
+        if self._is_guarded and not self._is_plain(piece, special_text):
             with self._one_at_a_time:
                 encoded = self.tokenizer.lay_out(piece.decode(), special_text)
             ids = encoded.at(self.tokenizer.position).ids
@@ -342,7 +356,7 @@ class ArrayWorker(_Worker):
         self._merges = kernel_set.view(merges)
         self.cache = empty_cache(entries)
         self._cache = kernel_set.view(self.cache)
-        self._batch = kernel_set.view(empty_batch(max(1, min(BATCH, 3 * entries // 4))))
+        self._batch = kernel_set.view(empty_batch(_batch_for(entries)))
         self._lanes = kernel_set.view(empty_lanes())
         self._room = 0
         self._scratch = self._make_room(1 << 10)
@@ -381,7 +395,17 @@ class ArrayWorker(_Worker):
         done = 0
         while done < len(data):
             done = self._module.encode_text(
-                rule, self._scanner, view, done, len(data), self._merges, self._cache, self._lanes, self._scratch, self._batch, out
+                rule,
+                self._scanner,
+                view,
+                done,
+                len(data),
+                self._merges,
+                self._cache,
+                self._lanes,
+                self._scratch,
+                self._batch,
+                out,
             )
             found.append(self._out[: self.cache.used[IDS]].copy())
             if done < len(data):
@@ -394,22 +418,29 @@ class ArrayWorker(_Worker):
             return np.empty(0, dtype=np.int32)
         scratch = self._make_room(int((end - start).max()))
         data, start, end, out = self._kernels.view((data, start, end, self._out))
-        n = self._module.encode_spans(data, start, end, self._merges, self._cache, self._lanes, scratch, self._batch, out)
+        n = self._module.encode_spans(
+            data, start, end, self._merges, self._cache, self._lanes, scratch, self._batch, out
+        )
         return self._out[:n].copy()
 
 
 def runs_in_arrays(tokenizer: Tokenizer) -> bool:
     """Tell whether the kernels know the tokenizer's base."""
     base = tokenizer.base
-    return base.base == "bytes" and base.end_of_word == "none" and type(base) is BaseVocabulary
+    is_plain = base.base == "bytes" and base.end_of_word == "none" and type(base) is BaseVocabulary
+    return is_plain and len(tokenizer.symbols) < MOST_SYMBOLS
 
 
 def empty_lanes() -> Lanes:
-    def many(n: int, t=np.int64):
-        return np.zeros(n, dtype=t)
-    def cells():
-        return np.zeros(LANES * CELLS, dtype=np.int32)
-    return Lanes(cells(),cells(),cells(),cells(),many(LANES),many(LANES),many(LANES),many(2*LANES),many(2*LANES),many(2*LANES),many(LANES))
+    """Return lanes without any pre-token in them."""
+    cells = [np.zeros(LANES * CELLS, dtype=np.int32) for _ in range(4)]
+    numbers = [np.zeros(n, dtype=np.int64) for n in (LANES, LANES, LANES, LANES, 2 * LANES, 2 * LANES, 2 * LANES)]
+    return Lanes(*cells, *numbers)
+
+
+def _batch_for(entries: int) -> int:
+    """Return how many pre-tokens are looked up together: they find room in a memory of so many entries at once."""
+    return min(_BATCH, max(1, 3 * entries // 4))
 
 
 def empty_cache(entries: int) -> Cache:
@@ -417,11 +448,11 @@ def empty_cache(entries: int) -> Cache:
     # On a boundary of 64 bytes, so that an entry lies in one cache line.
     room = zeros(entries * ENTRY + 8, np.int64)
     skip = (-room.ctypes.data % 64) // 8
-    kept = max(min(KEPT_BYTES, 64 * entries), 4 * BATCH * LONGEST_KEPT)
+    kept = max(min(KEPT_BYTES, 64 * entries), 4 * _batch_for(entries) * LONGEST_KEPT)
     return Cache(
         entry=room[skip : skip + entries * ENTRY],
-        tokens=zeros(max(kept // 4, LONGEST_KEPT), np.int32),
-        text=zeros(max(kept, LONGEST_KEPT), np.uint8),
+        tokens=zeros(kept // 4, np.int32),
+        text=zeros(kept, np.uint8),
         start=zeros(entries, np.int64),
         used=np.zeros(N_USED, dtype=np.int64),
     )

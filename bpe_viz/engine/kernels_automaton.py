@@ -1,4 +1,4 @@
-"""Where pre-tokens start, found by a finite automaton: one step for each character, and no branch that is guessed wrong.
+"""Where pre-tokens start, found by a finite automaton: a step for each character, and no branch to be guessed wrong.
 
 The scalar scanner (kernels_scanning.pretoken_end) decides at every pre-token what it is; on mixed text a processor
 guesses half of that wrong, and waits. The automaton only looks up its next state and, with it, what has become certain:
@@ -17,12 +17,25 @@ from bpe_viz.engine.kernels_scanning import IN_CLASS, SIZE_SHIFT, character
 Array = Any
 
 # Kinds of characters that the patterns tell apart.
-LETTER, LETTER_S, LETTER_L, LETTER_V, LETTER_R, LETTER_E, NUMBER, BLANK, GAP, LINE_END, LINE_FEED, APOSTROPHE, OTHER, END = (
-    range(14)
-)
+(
+    LETTER,
+    LETTER_S,
+    LETTER_L,
+    LETTER_V,
+    LETTER_R,
+    LETTER_E,
+    NUMBER,
+    BLANK,
+    GAP,
+    LINE_END,
+    LINE_FEED,
+    APOSTROPHE,
+    OTHER,
+    END,
+) = range(14)
 N_KINDS = 16
 
-# What a step makes certain: a pre-token starts before this character, before the one before it, behind the last line end.
+# What a step makes certain: a pre-token starts before this character, before the last one, behind the last line end.
 HERE, BEFORE_LAST, BEHIND_LINES = 1, 2, 4
 EARLIER = BEFORE_LAST | BEHIND_LINES
 STATE_SHIFT = 3
@@ -78,7 +91,8 @@ def scan_starts(scanner: Scanner, data: Array, start: int, until: int, end: int,
                 n = _add_earlier(step, starts, n, behind_lines, last)
             starts[n] = at
             n += step & HERE
-            behind_lines = after if kind == LINE_END or kind == LINE_FEED else behind_lines
+            is_line_end = kind == LINE_END or kind == LINE_FEED  # two comparisons compile to less
+            behind_lines = after if is_line_end else behind_lines
             last = at
             at = after
         if at >= end or n >= full or starts[n - 1] >= until:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpe_viz.engine.kernels_pairs import NO_RANK, find_pair
+from bpe_viz.engine.kernels_pairs import find_pair
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
+
 
 def remove_boundaries(
     symbols: Array,
@@ -56,7 +57,7 @@ def remove_boundaries(
             continue
         # An offer is stale when an earlier merge took one of its two symbols: then another pair, or none, is here.
         lowest = find_pair(table, symbols[start], symbols[end])
-        if lowest == NO_RANK or (turns[lowest] if len(turns) > 0 else lowest) != turn:
+        if lowest < 0 or (turns[lowest] if len(turns) > 0 else lowest) != turn:
             continue
         symbols[start] = makes[lowest]
         symbols[end] = gap
@@ -82,7 +83,7 @@ def _offer(
     if end >= len(symbols) or symbols[start] == gap or symbols[end] == gap:
         return used
     lowest = find_pair(table, symbols[start], symbols[end])
-    if lowest == NO_RANK:
+    if lowest < 0:
         return used
     i = used
     heap[i] = (turns[lowest] if len(turns) > 0 else lowest) << 32 | start

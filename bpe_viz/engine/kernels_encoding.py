@@ -18,7 +18,17 @@ from bpe_viz.engine.kernels_automaton import Scanner
 from bpe_viz.engine.kernels_batches import ENTRY, SECOND_KEY, Batch, find_entry, scan_batch, take_batch
 from bpe_viz.engine.kernels_boundaries import remove_boundaries
 from bpe_viz.engine.kernels_keys import LONG_KEY, SHORT_BYTES, key_of
-from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES, NO_TOKEN, Lanes, Merges, fill_lane, find_whole, merge_lanes
+from bpe_viz.engine.kernels_merging import (
+    CELLS,
+    LANE,
+    LANES,
+    NO_TOKEN,
+    Lanes,
+    Merges,
+    fill_lane,
+    find_whole,
+    merge_lanes,
+)
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bpe_viz.engine.kernels_keys import key_of, mixed, same_bytes
-from bpe_viz.engine.kernels_pairs import NO_RANK, bucket_of, pair_key, rank_in
+from bpe_viz.engine.kernels_pairs import BORDER, NO_RANK, bucket_of, pair_key, rank_in
 
 # A NumPy array (compiled) or a memoryview of one (plain): both are indexed and assigned alike.
 Array = Any
@@ -23,14 +23,14 @@ LANES = 48
 LANE = 256
 """Up to so many symbols fit into a lane: there the lowest rank is found by looking at all, quicker than by a heap."""
 
-CELLS = LANE + 2  # a border on each side
+CELLS = LANE + 2
+"""A lane has a border on each side, so that what merges always has neighbours."""
 
-PLACE_BITS = 9
-_IN_PLACE = (1 << PLACE_BITS) - 1
-NO_ORDER = NO_RANK << PLACE_BITS
+_PLACE_BITS = 9
+_IN_PLACE = (1 << _PLACE_BITS) - 1
+_NO_ORDER = NO_RANK << _PLACE_BITS
 
 NO_TOKEN = -1
-BORDER = NO_RANK - 1
 
 
 class Merges(NamedTuple):
@@ -57,15 +57,14 @@ class Merges(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Pre-tokens that are merged side by side.
+    """Pre-tokens that are merged side by side; that of lane i has its symbols in the cells from i * CELLS + 1 on.
 
-    symbol, right_of, left_of: (LANES, CELLS) int32, from cell 1 on, with a BORDER on both sides
-    order: as large, int32, the rank of the pair that begins in each cell and its place, or NO_ORDER; so it is behind
-           the last symbol, up to a whole CHUNK
-    length: (LANES,) int64, how many symbols are in each lane, and after merging, how many tokens
+    symbol, right_of, left_of: (LANES * CELLS,) int32, places are counted from the border of each lane
+    order: as long, int32: the rank of the pair that begins in each cell << 9 | its place; _NO_ORDER or more: no merge
+    length: (LANES,) int64, how many symbols are in each lane; after merging, how many tokens
+    entry: (LANES,) int64, of whom they are: for the caller
     active: (LANES,) int64, the lanes that still merge; place: as long, where each has just merged
-    key, bucket: (2 * LANES,) int64, the pairs that each asks for, and where in the table; seen: what came
-    entry: (LANES,) int64, for the caller
+    key, bucket: (2 * LANES,) int64, the pairs that each asks for, and where in the table; seen: what was read ahead
     """
 
     symbol: Array
@@ -73,12 +72,12 @@ class Lanes(NamedTuple):
     left_of: Array
     order: Array
     length: Array
+    entry: Array
     active: Array
     place: Array
     key: Array
     bucket: Array
     seen: Array
-    entry: Array
 
 
 def fill_lane(lanes: Lanes, lane: int, data: Array, at: int, n: int, merges: Merges) -> None:
@@ -91,9 +90,9 @@ def fill_lane(lanes: Lanes, lane: int, data: Array, at: int, n: int, merges: Mer
     for i in range(1, n):
         right = merges.symbol_of_byte[data[at + i]]
         lanes.symbol[base + i + 1] = right
-        lanes.order[base + i] = merges.pair_of_bases[left << 8 | right] << PLACE_BITS | i
+        lanes.order[base + i] = merges.pair_of_bases[left << 8 | right] << _PLACE_BITS | i
         left = right
-    lanes.order[base + n] = NO_ORDER
+    lanes.order[base + n] = _NO_ORDER
     for i in range(1, n + 1):
         lanes.right_of[base + i] = i + 1
         lanes.left_of[base + i] = i - 1
@@ -128,28 +127,28 @@ def merge_lanes(n_lanes: int, merges: Merges, lanes: Lanes) -> None:
         for i in range(n_active):
             base, at = lanes.active[i] * CELLS, lanes.place[i]
             before = lanes.left_of[base + at]
-            lanes.order[base + before] = rank_in(table, lanes.bucket[2 * i], lanes.key[2 * i]) << PLACE_BITS | before
-            lanes.order[base + at] = rank_in(table, lanes.bucket[2 * i + 1], lanes.key[2 * i + 1]) << PLACE_BITS | at
+            lanes.order[base + before] = rank_in(table, lanes.bucket[2 * i], lanes.key[2 * i]) << _PLACE_BITS | before
+            lanes.order[base + at] = rank_in(table, lanes.bucket[2 * i + 1], lanes.key[2 * i + 1]) << _PLACE_BITS | at
     for lane in range(n_lanes):
         _gather(lane, lanes)
 
 
 def _merge_lowest(base: int, n: int, merges: Merges, lanes: Lanes) -> int:
-    """Merge the pair of the lowest rank of n cells; returns its cell, 0 if none merges."""
+    """Merge the pair of the lowest rank of n cells; returns its place, 0 if none merges."""
     right_of = lanes.right_of
     order = lanes.order[base + 1 : base + 1 + n]
     lowest = order[0]
     for i in range(n):
         lowest = min(lowest, order[i])
-    if lowest >= NO_ORDER:
+    if lowest >= _NO_ORDER:
         return 0
     at = lowest & _IN_PLACE
     gone = right_of[base + at]
     after = right_of[base + gone]
-    lanes.symbol[base + at] = merges.makes[lowest >> PLACE_BITS]
+    lanes.symbol[base + at] = merges.makes[lowest >> _PLACE_BITS]
     right_of[base + at] = after
     lanes.left_of[base + after] = at
-    lanes.order[base + gone] = NO_ORDER
+    lanes.order[base + gone] = _NO_ORDER
     return at  # type: ignore[no-any-return]  # an int32
 
 
@@ -176,6 +175,7 @@ def _gather(lane: int, lanes: Lanes) -> None:
 
 
 def find_whole(merges: Merges, text: Array, at: int, n: int, first: int, second: int) -> int:
+    """Return as which symbol n bytes are taken whole, NO_TOKEN if as none. first, second: their key"""
     mask = len(merges.whole) - 1
     slot = mixed(first, second) & mask
     while merges.whole[slot] != NO_TOKEN:

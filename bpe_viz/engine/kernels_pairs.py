@@ -11,12 +11,17 @@ from typing import Any
 Array = Any
 
 SYMBOL_BITS = 21
-"""An entry of the table is one number, pair_key << SYMBOL_BITS | rank, so that most of the table stays in the
-processor's caches; there may be no more symbols than this."""
+"""An entry of the table is one number, pair_key << SYMBOL_BITS | rank: most of it stays in the processor's caches."""
+
+MOST_SYMBOLS = (1 << SYMBOL_BITS) - 1
+BORDER = MOST_SYMBOLS
+"""No symbol, which merges with none: a rank is always less than a symbol."""
 
 EMPTY = -1
-BUCKET = 4
 NO_RANK = 1 << SYMBOL_BITS
+
+BUCKET = 4
+"""A pair is looked for in so many places at once: each is compared, without a branch that would be guessed wrong."""
 _IN_RANK = (1 << SYMBOL_BITS) - 1
 
 
@@ -43,8 +48,9 @@ def rank_in(table: Array, bucket: int, key: int) -> int:
 
 
 def find_pair(table: Array, left: int, right: int) -> int:
-    """Return the rank of a pair, NO_RANK if it is no merge. table: see fill_pair_table."""
-    return rank_in(table, bucket_of(left, right, len(table)), pair_key(left, right))
+    """Return the rank of a pair, -1 if it is no merge. table: see fill_pair_table."""
+    rank = rank_in(table, bucket_of(left, right, len(table)), pair_key(left, right))
+    return -1 if rank == NO_RANK else rank
 
 
 def fill_pair_table(table: Array, left: Array, right: Array, rank: Array) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 Array = Any
 
 # What a code point is, one bit each. LETTER, NUMBER, BLANK, NEWLINE and OTHER exclude each other; UPPER and LOWER
-# are the two classes that cut words in o200k, both of which hold letters without case and marks. LONG_S is U+017F alone,
-# which is an s in any case.
+# are the two classes that cut words in o200k, both of which hold letters without case and marks. LONG_S is U+017F
+# alone, which is an s in any case.
 LETTER, UPPER, LOWER, NUMBER, BLANK, NEWLINE, OTHER, LONG_S = 1, 2, 4, 8, 16, 32, 64, 128
 SPACE = BLANK | NEWLINE
 INK = LETTER | NUMBER | OTHER
@@ -55,15 +55,19 @@ def character(classes: Array, data: Array, at: int) -> int:
     lead = data[at]
     if lead < 0x80:
         return classes[ASCII + lead] | 1 << SIZE_SHIFT  # type: ignore[no-any-return]  # an integer
-    if lead < 0xE0:
-        point, size = (lead & 0x1F) << 6 | data[at + 1] & 0x3F, 2
-    elif lead < 0xF0:
-        point, size = (lead & 0x0F) << 12 | (data[at + 1] & 0x3F) << 6 | data[at + 2] & 0x3F, 3
-    else:
-        point = (lead & 0x07) << 18 | (data[at + 1] & 0x3F) << 12 | (data[at + 2] & 0x3F) << 6 | data[at + 3] & 0x3F
-        size = 4
+    point, size = point_beyond_ascii(data, at)
     block = classes[point >> BLOCK_BITS]
     return classes[block << BLOCK_BITS | point & IN_BLOCK] | size << SIZE_SHIFT  # type: ignore[no-any-return]
+
+
+def point_beyond_ascii(data: Array, at: int) -> tuple[int, int]:
+    """Return the code point that begins at a byte from 0x80 on, and its size in bytes."""
+    lead = data[at]
+    if lead < 0xE0:
+        return (lead & 0x1F) << 6 | data[at + 1] & 0x3F, 2
+    if lead < 0xF0:
+        return (lead & 0x0F) << 12 | (data[at + 1] & 0x3F) << 6 | data[at + 2] & 0x3F, 3
+    return (lead & 0x07) << 18 | (data[at + 1] & 0x3F) << 12 | (data[at + 2] & 0x3F) << 6 | data[at + 3] & 0x3F, 4
 
 
 def run_end(classes: Array, data: Array, at: int, end: int, kinds: int) -> int:
@@ -254,22 +258,41 @@ def last_safe_cut(rule: int, classes: Array, data: Array, start: int, end: int) 
 
 def valid_until(data: Array, start: int, end: int) -> int:
     """Return up to where the bytes are valid UTF-8; a character that `end` cuts off is not."""
-    at = start
+    at = ascii_end(data, start, end)
     while at < end:
-        while at + STRIDE <= end:
-            bits = 0
-            for i in range(at, at + STRIDE):
-                bits |= data[i]
-            if bits >= 0x80:
-                break
-            at += STRIDE
-        while at < end and data[at] < 0x80:
-            at += 1
         while at < end and data[at] >= 0x80:
             size = character_size(data, at, end)
             if not size:
                 return at
             at += size
+        at = ascii_end(data, at, end)
+    return at
+
+
+def ascii_end(data: Array, at: int, end: int) -> int:
+    """Return where a run of ASCII ends."""
+    while at + STRIDE <= end:
+        bits = 0
+        for i in range(at, at + STRIDE):
+            bits |= data[i]
+        if bits >= 0x80:
+            break
+        at += STRIDE
+    while at < end and data[at] < 0x80:
+        at += 1
+    return at
+
+
+def wanted_until(wanted: Array, data: Array, start: int, end: int) -> int:
+    """Return up to where all characters beyond ASCII are wanted. wanted: (0x110000,) uint8, 1 for those that are."""
+    at = ascii_end(data, start, end)
+    while at < end:
+        while at < end and data[at] >= 0x80:
+            point, size = point_beyond_ascii(data, at)
+            if wanted[point] != 1:
+                return at
+            at += size
+        at = ascii_end(data, at, end)
     return at
 
 

@@ -19,8 +19,8 @@ from bpe_viz.engine import kernels_order, kernels_replay, kernels_tournament
 from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.boundaries import LONG, STANDS, LongSplit, pair_table, tokens_between
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.kernels_boundaries import EMPTY
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
+from bpe_viz.engine.kernels_pairs import EMPTY
 from bpe_viz.engine.kernels_replay import ReplayState
 from bpe_viz.engine.merge_list import ListedMerges
 from bpe_viz.engine.slices import let_others_run, next_budget
@@ -38,7 +38,7 @@ from bpe_viz.engine.types import (
     never_stop,
     no_progress,
 )
-from bpe_viz.errors import Stopped
+from bpe_viz.errors import OptionError, Stopped
 
 if TYPE_CHECKING:
     from bpe_viz.engine.pretoken_counts import PretokenCounts
@@ -275,13 +275,15 @@ class Replayer:
         progress: Progress = no_progress,
         should_stop: StopRequested = never_stop,
     ) -> None:
-        """Count the first pairs. Raises Stopped when should_stop() says so."""
+        """Count the first pairs. Raises Stopped when should_stop() says so, OptionError for too long a list."""
         watch = _Watch(progress, should_stop)
         self._tokenizer = tokenizer
         self._pretokens = pretokens
         self.target = tokenizer.n_merges
         watch.look(0.0, "Preparing the merge list")
         ranks = tokenizer.merge_ranks
+        if ranks.n_base + len(ranks) >= MOST_SYMBOLS:
+            raise OptionError(f"A list of {len(ranks):,} entries is too long to be replayed.", "Open it alone.")
         entries = ranks.entries(self.target)
         self._cells = _Cells(pretokens, tokenizer.base, ranks.makes(), watch)
         self._arrays = _first_state(self._cells, pretokens, pair_table(entries, kernel_set), self.target)
