@@ -76,7 +76,7 @@ class Encoder:
 
         kernel_set: None: none, which is quicker than plain ones
         threads: at most so many at once, each with a memory of its own
-        entries: a power of two, at least 2, the size of each memory
+        entries: a power of two, at least 32, the size of each memory
         """
         self.tokenizer = tokenizer
         self._kernels = kernel_set
@@ -440,11 +440,11 @@ def empty_lanes() -> Lanes:
 
 def _batch_for(entries: int) -> int:
     """Return how many pre-tokens are looked up together: they find room in a memory of so many entries at once."""
-    return min(_BATCH, max(1, 3 * entries // 4))
+    return min(_BATCH, 3 * entries // 4)
 
 
 def empty_cache(entries: int) -> Cache:
-    """Return a memory of pre-tokens without any in it. entries: a power of two, at least 2."""
+    """Return a memory of pre-tokens without any in it. entries: a power of two, at least 32."""
     # On a boundary of 64 bytes, so that an entry lies in one cache line.
     room = zeros(entries * ENTRY + 8, np.int64)
     skip = (-room.ctypes.data % 64) // 8

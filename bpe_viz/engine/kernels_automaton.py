@@ -42,7 +42,9 @@ STATE_SHIFT = 3
 STATES = 1 << 8 - STATE_SHIFT
 FIRST_STATE = 0
 
+# So many starts may become certain at once; and so many must find room, for the scanner to get on.
 MOST_AT_ONCE = 3
+FEWEST_STARTS = 2 * MOST_AT_ONCE + 2
 
 
 class Scanner(NamedTuple):
@@ -66,8 +68,8 @@ def scan_starts(scanner: Scanner, data: Array, start: int, until: int, end: int,
 
     data: the text is data[start:end]
     until: only pre-tokens that start before it; start < until <= end
-    starts: (n,) int64, n > 2 * MOST_AT_ONCE: it may be filled before all are found
-    Returns how many pre-tokens there are, at least 1 unless starts is full.
+    starts: (n,) int64, n >= FEWEST_STARTS: it may be filled before all are found, but for a few places
+    Returns how many pre-tokens there are, at least 1.
     """
     steps = scanner.steps
     full = len(starts) - 2 * MOST_AT_ONCE

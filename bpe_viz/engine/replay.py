@@ -20,7 +20,7 @@ from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.boundaries import LONG, STANDS, LongSplit, pair_table, tokens_between
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
-from bpe_viz.engine.kernels_pairs import EMPTY
+from bpe_viz.engine.kernels_pairs import EMPTY, MOST_SYMBOLS
 from bpe_viz.engine.kernels_replay import ReplayState
 from bpe_viz.engine.merge_list import ListedMerges
 from bpe_viz.engine.slices import let_others_run, next_budget
