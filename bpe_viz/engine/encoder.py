@@ -13,37 +13,34 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from queue import SimpleQueue
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels_encoding, kernels_merging, kernels_scanning
+from bpe_viz.engine import kernels_encoding, kernels_scanning
 from bpe_viz.engine.alike_characters import ALIKE
 from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.automaton import scanner_for
-from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.compiled import Kernels
-from bpe_viz.engine.kernels_batches import ENTRY
-from bpe_viz.engine.kernels_encoding import (
-    IDS,
-    LONGEST_KEPT,
-    N_USED,
-    PACKED_TOKENS,
-    WANTED,
-    Cache,
-    Scratch,
+from bpe_viz.engine.encoding_arrays import (
+    ENTRIES,
+    KEPT_BYTES,
+    batch_for,
+    empty_cache,
+    empty_lanes,
+    empty_scratch,
+    merges_of,
+    runs_in_arrays,
 )
-from bpe_viz.engine.kernels_merging import CELLS, LANES, N_BASE, NO_TOKEN, Lanes, Merges
-from bpe_viz.engine.kernels_pairs import MOST_SYMBOLS, NO_RANK
+from bpe_viz.engine.kernels_encoding import IDS, PACKED_TOKENS, WANTED, Scratch
+from bpe_viz.engine.kernels_merging import Merges
 from bpe_viz.engine.library_pipelines import GuardedPipeline
-from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
 from bpe_viz.engine.pipeline import PlainPipeline, SpecialText
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
 from bpe_viz.engine.scanning import empty_batch, rule_for
 from bpe_viz.engine.segments import normalize
-from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
 from bpe_viz.errors import Stopped
@@ -55,13 +52,6 @@ Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 PIECE_BYTES = 1 << 20
 """About how much text is encoded at once: some 20 ms, so that Stop and progress are felt at once."""
 
-ENTRIES = 1 << 20
-"""Of the memory of pre-tokens, 32 bytes each and three quarters of them used: so 32 MB a thread."""
-
-KEPT_BYTES = 1 << 25
-"""Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
-
-_BATCH = 512  # so many that the new ones among them fill some lanes, and few enough for the second-level cache
 _WINDOW = 1 << 12
 _SMALL_WINDOW = 1 << 6
 
@@ -356,7 +346,7 @@ class ArrayWorker(_Worker):
         self._merges = kernel_set.view(merges)
         self.cache = empty_cache(entries)
         self._cache = kernel_set.view(self.cache)
-        self._batch = kernel_set.view(empty_batch(_batch_for(entries)))
+        self._batch = kernel_set.view(empty_batch(batch_for(entries)))
         self._lanes = kernel_set.view(empty_lanes())
         self._room = 0
         self._scratch = self._make_room(1 << 10)
@@ -365,14 +355,7 @@ class ArrayWorker(_Worker):
     def _make_room(self, longest: int) -> Scratch:
         if longest > self._room:
             self._room = longest
-            scratch = Scratch(
-                symbol=np.empty(longest, dtype=np.int32),
-                rank=np.empty(longest, dtype=np.int64),
-                right_of=np.empty(longest, dtype=np.int32),
-                left_of=np.empty(longest, dtype=np.int32),
-                heap=np.empty(3 * longest, dtype=np.int64),
-                nothing=np.empty(0, dtype=np.int64),
-            )
+            scratch = empty_scratch(longest)
             self._scratch = self._kernels.view(scratch)
         return self._scratch
 
@@ -422,81 +405,6 @@ class ArrayWorker(_Worker):
             data, start, end, self._merges, self._cache, self._lanes, scratch, self._batch, out
         )
         return self._out[:n].copy()
-
-
-def runs_in_arrays(tokenizer: Tokenizer) -> bool:
-    """Tell whether the kernels know the tokenizer's base."""
-    base = tokenizer.base
-    is_plain = base.base == "bytes" and base.end_of_word == "none" and type(base) is BaseVocabulary
-    return is_plain and len(tokenizer.symbols) < MOST_SYMBOLS
-
-
-def empty_lanes() -> Lanes:
-    """Return lanes without any pre-token in them."""
-    cells = [np.zeros(LANES * CELLS, dtype=np.int32) for _ in range(4)]
-    numbers = [np.zeros(n, dtype=np.int64) for n in (LANES, LANES, LANES, LANES, 2 * LANES, 2 * LANES, 2 * LANES)]
-    return Lanes(*cells, *numbers)
-
-
-def _batch_for(entries: int) -> int:
-    """Return how many pre-tokens are looked up together: they find room in a memory of so many entries at once."""
-    return min(_BATCH, 3 * entries // 4)
-
-
-def empty_cache(entries: int) -> Cache:
-    """Return a memory of pre-tokens without any in it. entries: a power of two, at least 32."""
-    # On a boundary of 64 bytes, so that an entry lies in one cache line.
-    room = zeros(entries * ENTRY + 8, np.int64)
-    skip = (-room.ctypes.data % 64) // 8
-    kept = max(min(KEPT_BYTES, 64 * entries), 4 * _batch_for(entries) * LONGEST_KEPT)
-    return Cache(
-        entry=room[skip : skip + entries * ENTRY],
-        tokens=zeros(kept // 4, np.int32),
-        text=zeros(kept, np.uint8),
-        start=zeros(entries, np.int64),
-        used=np.zeros(N_USED, dtype=np.int64),
-    )
-
-
-def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
-    """Lay a tokenizer's merges up to its position out for the kernels. Its base is bytes without a marker."""
-    source = tokenizer.merge_ranks
-    n_symbols = len(tokenizer.symbols)
-    contents = [b""] * n_symbols
-    for content, symbol in source.wholes(tokenizer.position):
-        contents[symbol] = content
-    nothing = np.empty(0, dtype=np.int64)
-    merges = Merges(
-        symbol_of_byte=np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32),
-        pair_of_bases=np.full(1 << 16, NO_RANK, dtype=np.int32),
-        makes=source.makes(),
-        table=nothing,
-        ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
-        whole=np.full(1 << (2 * n_symbols).bit_length() if source.takes_whole else 0, NO_TOKEN, dtype=np.int32),
-        content=np.frombuffer(b"".join(contents), dtype=np.uint8).copy(),
-        content_start=np.concatenate(([0], np.cumsum([len(content) for content in contents]))).astype(np.int64),
-    )
-    module = kernel_set.of(kernels_merging)
-    if source.takes_whole:
-        module.fill_whole(kernel_set.view(merges), n_symbols)
-    if isinstance(source, JoinedRanks) and source.takes_whole and kernel_set.compiled:
-        entries = _cuts(merges, N_BASE + tokenizer.position, module)
-    else:
-        entries = source.entries(tokenizer.position)
-    of_bases = (entries.left < N_BASE) & (entries.right < N_BASE)
-    # Backwards, so that the first of a pair that is listed twice stays.
-    slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
-    merges.pair_of_bases[slots] = entries.rank[of_bases][::-1]
-    return merges._replace(table=pair_table(entries, kernel_set))
-
-
-def _cuts(merges: Merges, n_symbols: int, module: Any) -> PairEntries:
-    """Return what JoinedRanks.entries does, a tenth as long after; module: compiled kernels."""
-    room = max(1, len(merges.content))  # a token can be cut before each of its bytes but the first
-    left, right = zeros(room, np.int32), zeros(room, np.int32)
-    rank = zeros(room, np.int64)
-    n = module.find_cuts(merges, n_symbols, left, right, rank)
-    return PairEntries(left[:n].copy(), right[:n].copy(), rank[:n].copy())
 
 
 def byte_spans(pretokenizer: Pretokenizer, data: bytes) -> Spans:

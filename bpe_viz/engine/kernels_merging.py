@@ -42,7 +42,7 @@ class Merges(NamedTuple):
     table: (size,) int64, the pairs and their ranks, see kernels_pairs.fill_pair_table
     ids: (symbols,) int32, token ids
     whole: (size,) int32, a hash table of the symbols that are taken whole, NO_TOKEN where empty; size is a power of
-           two, or 0 if none is
+           two, or 0 if none is; those that merging makes anyway may be left out
     content: (bytes,) uint8, the bytes of these symbols end to end, none for others; content_start: (symbols + 1,) int64
     """
 
@@ -199,6 +199,27 @@ def fill_whole(merges: Merges, n_symbols: int) -> None:
         while merges.whole[slot] != NO_TOKEN:
             slot = (slot + 1) & mask
         merges.whole[slot] = symbol
+
+
+def find_made(merges: Merges, n_symbols: int, lanes: Lanes, made: Array) -> None:
+    """Tell which of n_symbols symbols that are taken whole merging makes of their bytes anyway.
+
+    made: (n_symbols,) uint8, zeros; gets 1 for these
+    """
+    waiting = 0
+    for symbol in range(n_symbols):
+        at = merges.content_start[symbol]
+        n = merges.content_start[symbol + 1] - at
+        if 0 < n <= LANE:
+            fill_lane(lanes, waiting, merges.content, at, n, merges)
+            lanes.entry[waiting] = symbol
+            waiting += 1
+        if waiting == LANES or symbol == n_symbols - 1:
+            merge_lanes(waiting, merges, lanes)
+            for lane in range(waiting):
+                of = lanes.entry[lane]
+                made[of] = lanes.length[lane] == 1 and lanes.symbol[lane * CELLS] == of
+            waiting = 0
 
 
 def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: Array) -> int:

@@ -100,7 +100,8 @@ class QuickIds:
 
     def _lay_out(self) -> ArrayWorker | None:
         from bpe_viz.engine import compiled
-        from bpe_viz.engine.encoder import ArrayWorker, merges_of, runs_in_arrays
+        from bpe_viz.engine.encoder import ArrayWorker
+        from bpe_viz.engine.encoding_arrays import merges_of, runs_in_arrays
 
         kernel_set = compiled.loaded()
         if kernel_set is None and self._n_merged >= _WORTH_LOADING and compiled.is_ready():

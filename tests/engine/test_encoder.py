@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, encoder, kernels_merging
+from bpe_viz.engine import compiled, encoder, encoding_arrays, kernels_merging
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.encoder import Encoder, byte_spans
@@ -162,7 +162,7 @@ def test_byte_spans_are_the_pretokens(text, name):
 
 
 def test_old_entries_go_and_all_is_forgotten_when_there_is_no_room(cl100k, monkeypatch):
-    monkeypatch.setattr(encoder, "KEPT_BYTES", 2048)
+    monkeypatch.setattr(encoding_arrays, "KEPT_BYTES", 2048)
     bulk = Encoder(cl100k, PLAIN, entries=32)
     words = [f" {'xq' * (n % 20)}{n}z" for n in range(300)]
     text = "".join(words * 2)
@@ -233,8 +233,8 @@ def test_a_character_that_may_be_no_gap_is_refused(tmp_path):
 def test_the_kernel_finds_the_ways_to_cut_that_the_list_of_ranks_does(cl100k):
     for position in (0, 1, 5_000, cl100k.n_merges):
         at = cl100k.at(position)
-        merges = encoder.merges_of(at, compiled.load())
-        found = encoder._cuts(merges, 256 + position, compiled.load().of(kernels_merging))
+        merges = encoding_arrays.merges_of(at, PLAIN)
+        found = encoding_arrays._cuts(merges, 256 + position, compiled.load().of(kernels_merging))
         listed = at.merge_ranks.entries(position)
         assert sorted(zip(*map(np.ndarray.tolist, found), strict=True)) == sorted(
             zip(*map(np.ndarray.tolist, listed), strict=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine import compiled, kernels_merging, kernels_pairs
 from bpe_viz.engine.boundaries import pair_table, split_symbols
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.encoder import empty_lanes, merges_of
+from bpe_viz.engine.encoding_arrays import empty_lanes, merges_of
 from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES
 from bpe_viz.engine.kernels_pairs import BORDER
 from bpe_viz.engine.merge_ranks import PairEntries
@@ -63,3 +63,17 @@ def test_lanes_merge_as_one_pre_token_alone_does(kernel_set, tokens, texts):
         got = lanes.symbol[begins : begins + lanes.length[lane]].tolist()
         symbols = tokenizer.base.start(text.encode())[0]
         assert got == split_symbols(symbols, tokenizer.merge_ranks, tokenizer.position)
+
+
+@given(st.lists(st.text("abc", min_size=2, max_size=7).map(str.encode), max_size=30, unique=True))
+def test_only_tokens_that_no_merging_makes_are_looked_up_whole(tokens):
+    ranks = {content: rank for rank, content in enumerate((*BYTES, *tokens))}
+    tokenizer = Tokenizer.from_ranks(ranks, CountingOptions())
+    merges = merges_of(tokenizer, compiled.load())
+    whole = {int(symbol) - len(BYTES) for symbol in merges.whole if symbol >= 0}
+    expected = set()
+    for rank, token in enumerate(tokens):
+        symbols = tokenizer.base.start(token)[0]
+        if split_symbols(symbols, tokenizer.merge_ranks, len(tokens)) != [len(BYTES) + rank]:
+            expected.add(rank)
+    assert whole == expected
