@@ -15,6 +15,7 @@ from bpe_viz.engine.kernels_encoding import LONGEST_KEPT, N_USED, Cache, Scratch
 from bpe_viz.engine.kernels_merging import CELLS, LANES, N_BASE, NO_TOKEN, Lanes, Merges
 from bpe_viz.engine.kernels_pairs import MOST_SYMBOLS, NO_RANK
 from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
+from bpe_viz.engine.scanning import BATCH
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 
@@ -23,8 +24,6 @@ ENTRIES = 1 << 20
 
 KEPT_BYTES = 1 << 25
 """Room for the tokens of pre-tokens that have many, and as much for the bytes of long ones; taken as it is used."""
-
-_BATCH = 512  # so many that the new ones among them fill some lanes, and few enough for the second-level cache
 
 
 def runs_in_arrays(tokenizer: Tokenizer) -> bool:
@@ -55,7 +54,7 @@ def empty_scratch(longest: int) -> Scratch:
 
 def batch_for(entries: int) -> int:
     """Return how many pre-tokens are looked up together: they find room in a memory of so many entries at once."""
-    return min(_BATCH, 3 * entries // 4)
+    return min(BATCH, 3 * entries // 4)
 
 
 def empty_cache(entries: int) -> Cache:

@@ -47,11 +47,13 @@ STEP_BYTES = 1 << 20
 HANDED_BYTES = 1 << 18
 """Small pieces are handed to a thread together, as handing over takes longer than counting one."""
 
+BATCH = 512
+"""So many pre-tokens are looked up together: the waits for memory pass together, and all stays in the second-level cache."""
+
 FIRST_PRETOKENS = 3 << 13
 """Room in a new table."""
 
 _BYTES_A_PRETOKEN = 8  # of text, in a new table
-_BATCH = 64  # what is looked up together stays in the first-level cache
 _SECONDS_BETWEEN_LOOKS = 0.02
 
 _GPT4 = CONTRACTIONS | ANY_CASE | ANY_PREFIX | TAKES_NEWLINES
@@ -74,7 +76,7 @@ def rule_for(options: CountingOptions) -> int | None:
     return rule | BY_LINE if options.documents == "line" else rule
 
 
-def empty_batch(size: int = _BATCH) -> Batch:
+def empty_batch(size: int = BATCH) -> Batch:
     """Return room for a batch of pre-tokens."""
     return Batch(*(np.zeros(size, dtype=np.int64) for _ in Batch._fields))
 
