@@ -48,7 +48,7 @@ HANDED_BYTES = 1 << 18
 """Small pieces are handed to a thread together, as handing over takes longer than counting one."""
 
 BATCH = 512
-"""So many pre-tokens are looked up together: the waits for memory pass together, and all stays in the second-level cache."""
+"""So many pre-tokens are looked up together: their waits for memory pass together, in the second-level cache."""
 
 FIRST_PRETOKENS = 3 << 13
 """Room in a new table."""
