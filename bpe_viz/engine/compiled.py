@@ -184,6 +184,7 @@ def fill_cache() -> None:
     import numpy as np
 
     from bpe_viz.engine import kernels_replay
+    from bpe_viz.engine.alike_characters import AlikeCharacters
     from bpe_viz.engine.boundaries import LONG, BoundaryRanks
     from bpe_viz.engine.corpus import worked_example
     from bpe_viz.engine.encoder import Encoder
@@ -220,6 +221,7 @@ def fill_cache() -> None:
     ranks = {content: rank for rank, content in enumerate((*BYTES, b"aa"))}
     for counting in (CountingOptions(), CountingOptions(pattern="a+")):  # with a scanner and without
         Encoder(Tokenizer.from_ranks(ranks, counting), compiled).encode_bytes(b"a" * 100)
+    AlikeCharacters().holds_utf8("é".encode(), compiled)
     write_kernels(cache_file(), entries)
 
 
