@@ -67,13 +67,9 @@ _SPACES = (BLANK, GAP, *_LINE_ENDS)
 _MARKS = (APOSTROPHE, OTHER)
 
 
+@lru_cache(maxsize=8)
 def scanner_for(rule: int) -> Scanner:
     """Return what the kernels need to scan by a rule of kernels_scanning."""
-    return _scanner(rule)
-
-
-@lru_cache(maxsize=8)
-def _scanner(rule: int) -> Scanner:
     has_automaton = not rule & (scanning.WORDS | scanning.LINES | scanning.CASED)
     kind_of_ascii, kind_of_class = _kinds(rule)
     steps = _table(rule) if has_automaton else np.empty(0, dtype=np.uint8)

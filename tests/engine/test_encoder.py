@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, encoder, encoding_arrays, kernels_merging
+from bpe_viz.engine import compiled, encoder, encoding_arrays, kernels_merging, piece_cutting
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text
 from bpe_viz.engine.encoder import Encoder, byte_spans
@@ -115,7 +115,7 @@ def test_pieces_threads_and_memory_change_nothing(trained, text, piece_bytes, th
     expected = [token.id for token in one.lay_out(text).encoding(one.position).tokens]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoder, "PIECE_BYTES", max(4, piece_bytes))
-        patch.setattr(encoder, "_WINDOW", 4)
+        patch.setattr(piece_cutting, "_WINDOW", 4)
         for kernel_set in (None, PLAIN, compiled.load()):
             for entries in (32, 1024):
                 bulk = Encoder(one, kernel_set, threads, entries)
@@ -185,7 +185,7 @@ def test_where_no_cut_is_allowed_few_bytes_are_looked_at_for_each_place(trained,
     one = Tokenizer.from_merges(trained.base, trained.pairs, counting)
     looked: list[int] = []
     pretokenizer = pretokenizer_for(CountingOptions("cl100k"))
-    cutter = encoder.PieceCutter(pretokenizer, (), ("NFC",))
+    cutter = piece_cutting.PieceCutter(pretokenizer, (), ("NFC",))
     real = type(pretokenizer).last_cut
     monkeypatch.setattr(type(pretokenizer), "last_cut", lambda self, text: looked.append(len(text)) or real(self, text))
     text = "字\u3000" * 20_000
