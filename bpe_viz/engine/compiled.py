@@ -103,7 +103,7 @@ PLAIN = Kernels()
 def cache_file() -> Path:
     """Return the user's file for compiled kernels of exactly this source, Numba and processor."""
     here = Path(__file__)
-    beside = [here, here.with_name("kernel_cache.py"), here.with_name("numba_cache.py")]
+    beside = [here, *(here.with_name(f"{name}.py") for name in ("kernel_cache", "numba_cache", "numba_indexing"))]
     sources = [*beside, *sorted(Path(kernels.__file__).parent.glob("kernels*.py"))]
     source = b"".join(path.read_bytes() for path in sources)
     python = f"{sys.implementation.cache_tag} {version('numba')} {version('llvmlite')} {version('numpy')}"

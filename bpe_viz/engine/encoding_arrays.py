@@ -82,7 +82,7 @@ def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
     nothing = np.empty(0, dtype=np.int32)
     merges = Merges(
         symbol_of_byte=np.array(tokenizer.base.symbols([bytes([byte]) for byte in range(256)]), dtype=np.int32),
-        pair_of_bases=np.full(1 << 16, NO_RANK, dtype=np.int32),
+        pair_of_bases=nothing,
         makes=source.makes(),
         table=nothing.astype(np.int64),
         ids=np.ascontiguousarray(tokenizer.ids_of(np.arange(n_symbols)).astype(np.int32)),
@@ -91,22 +91,28 @@ def merges_of(tokenizer: Tokenizer, kernel_set: Kernels) -> Merges:
         content_start=nothing.astype(np.int64),
     )
     merges = _with_wholes(merges, contents, kernel_set)
-    if isinstance(source, JoinedRanks) and source.takes_whole and kernel_set.compiled:
-        entries = _cuts(merges, N_BASE + tokenizer.position, kernel_set.of(kernels_merging))
-    else:
-        entries = source.entries(tokenizer.position)
-    of_bases = (entries.left < N_BASE) & (entries.right < N_BASE)
-    # Backwards, so that the first of a pair that is listed twice stays.
-    slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
-    merges.pair_of_bases[slots] = entries.rank[of_bases][::-1]
-    merges = merges._replace(table=pair_table(entries, kernel_set))
-    if not source.takes_whole or not kernel_set.compiled:
-        return merges
-    # Nearly all are made anyway, and need not be looked for whenever a pre-token is new.
-    made = np.zeros(n_symbols, dtype=np.uint8)
-    kernel_set.of(kernels_merging).find_made(merges, n_symbols, empty_lanes(), made)
+    if not (isinstance(source, JoinedRanks) and source.takes_whole and kernel_set.compiled):
+        return _with_pairs(merges, source.entries(tokenizer.position), kernel_set)
+    module = kernel_set.of(kernels_merging)
+    merges = _with_pairs(merges, _cuts(merges, N_BASE + tokenizer.position, module), kernel_set)
+    # Of all ways to cut a token only one ever applies; with these alone half as much of the table has to be at hand.
+    made, (left, right) = np.zeros(n_symbols, dtype=np.uint8), np.full((2, n_symbols), NO_TOKEN, dtype=np.int32)
+    module.find_pairs(merges, n_symbols, empty_lanes(), made, left, right)
+    symbols = np.flatnonzero(left != NO_TOKEN)
+    merges = _with_pairs(merges, PairEntries(left[symbols], right[symbols], symbols - N_BASE), kernel_set)
+    # Nearly all are made, and need not be looked for whenever a pre-token is new.
     unmade = [b"" if is_made else content for content, is_made in zip(contents, made.tolist(), strict=True)]
     return _with_wholes(merges, unmade, kernel_set)
+
+
+def _with_pairs(merges: Merges, entries: PairEntries, kernel_set: Kernels) -> Merges:
+    """Enter the pairs that merge, and no others."""
+    of_bases = (entries.left < N_BASE) & (entries.right < N_BASE)
+    pair_of_bases = np.full(1 << 16, NO_RANK, dtype=np.int32)
+    # Backwards, so that the first of a pair that is listed twice stays.
+    slots = (entries.left[of_bases] << 8 | entries.right[of_bases])[::-1]
+    pair_of_bases[slots] = entries.rank[of_bases][::-1]
+    return merges._replace(pair_of_bases=pair_of_bases, table=pair_table(entries, kernel_set))
 
 
 def _with_wholes(merges: Merges, contents: list[bytes], kernel_set: Kernels) -> Merges:

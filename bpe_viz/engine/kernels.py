@@ -183,7 +183,8 @@ def warm_up(state: State, start: int, end: int, length_left: int) -> int:
         here = state.place[i]
         neighbour = cell[3 * (here - 1)]
         if neighbour != EMPTY:
-            old = cell[3 * (here - order.length[neighbour]) + 1]
+            # At a stale place this may be the beginning of a token, not the end of one: nothing lies so far before it.
+            old = cell[3 * max(here - order.length[neighbour], 0) + 1]
             if old != NO_SLOT:
                 warmth += order.count[old] + state.touched_stamp[old]
         old = cell[3 * (here + length_left) + 1]

@@ -26,12 +26,17 @@ _OTHER_FACTOR = 0x2545F4914F6CDD1D
 
 def key_of(data: Array, at: int, n: int) -> tuple[int, int]:
     """Return the key of n bytes, n > 0; its second number is never 0."""
-    if n > SHORT_BYTES:
-        return _hash_of(data, at, n), n | LONG_KEY << 56
     # Seven bytes to a number, so that it stays positive in 64 bits; and no branch on n, which would be guessed wrong.
-    if at + _READ_AHEAD <= len(data):
+    if n <= SHORT_BYTES and at + _READ_AHEAD <= len(data):
         in_first, in_second = (1 << 8 * min(n, 7)) - 1, (1 << 8 * max(n - 7, 0)) - 1
         return _eight_bytes(data, at) & in_first, (_eight_bytes(data, at + 7) & in_second) | n << 56
+    return _rare_key(data, at, n)
+
+
+def _rare_key(data: Array, at: int, n: int) -> tuple[int, int]:
+    """Return the key of a long pre-token, or of one at the end of its text; apart, so that key_of stays short."""
+    if n > SHORT_BYTES:
+        return _hash_of(data, at, n), n | LONG_KEY << 56
     first, second = 0, n << 56
     for i in range(n):
         if i < 7:

@@ -201,25 +201,57 @@ def fill_whole(merges: Merges, n_symbols: int) -> None:
         merges.whole[slot] = symbol
 
 
-def find_made(merges: Merges, n_symbols: int, lanes: Lanes, made: Array) -> None:
-    """Tell which of n_symbols symbols that are taken whole merging makes of their bytes anyway.
+def find_pairs(merges: Merges, n_symbols: int, lanes: Lanes, made: Array, left: Array, right: Array) -> None:
+    """Find for each of n_symbols symbols the pair that makes it of its bytes, if merging makes it at all.
 
-    made: (n_symbols,) uint8, zeros; gets 1 for these
+    Wherever a token is made, what has merged inside it before is what would merge of its bytes alone: so of all pairs
+    that join to it no other ever does.
+
+    merges: with content, and with whole, into which the n_symbols are entered
+    made: (n_symbols,) uint8, zeros; gets 1 for those that are made, base symbols among them
+    left, right: (n_symbols,) int32, filled with NO_TOKEN; get the pairs
+    Plain reference: JoinedRanks.merging_pairs.
     """
+    content = merges.content
     waiting = 0
     for symbol in range(n_symbols):
-        at = merges.content_start[symbol]
-        n = merges.content_start[symbol + 1] - at
-        if 0 < n <= LANE:
-            fill_lane(lanes, waiting, merges.content, at, n, merges)
+        start, end = merges.content_start[symbol], merges.content_start[symbol + 1]
+        if 0 < end - start <= LANE:
+            fill_lane(lanes, waiting, content, start, end - start, merges)
             lanes.entry[waiting] = symbol
             waiting += 1
-        if waiting == LANES or symbol == n_symbols - 1:
-            merge_lanes(waiting, merges, lanes)
-            for lane in range(waiting):
-                of = lanes.entry[lane]
-                made[of] = lanes.length[lane] == 1 and lanes.symbol[lane * CELLS] == of
-            waiting = 0
+        if waiting < LANES and symbol < n_symbols - 1:
+            continue
+        merge_lanes(waiting, merges, lanes)
+        for lane in range(waiting):
+            of = lanes.entry[lane]
+            if lanes.length[lane] > 1 or lanes.symbol[lane * CELLS] != of:
+                continue
+            made[of] = 1
+            start, end = merges.content_start[of], merges.content_start[of + 1]
+            cut = start + _last_boundary(lane, end - start, lanes)
+            if cut < end:
+                left[of] = _symbol_of(merges, start, cut - start)
+                right[of] = _symbol_of(merges, cut, end - cut)
+        waiting = 0
+
+
+def _last_boundary(lane: int, n: int, lanes: Lanes) -> int:
+    """Return how many of n symbols, now all one, were left of the boundary that fell last; n if there was none.
+
+    What stood right of it is the one cell whose neighbours, when it fell, were the first cell and the end.
+    """
+    base = lane * CELLS
+    for i in range(2, n + 1):
+        if lanes.left_of[base + i] == 1 and lanes.right_of[base + i] == n + 1:
+            return i - 1
+    return n
+
+
+def _symbol_of(merges: Merges, at: int, n: int) -> int:
+    """Return the symbol whose bytes are the n from merges.content[at] on, NO_TOKEN if there is none."""
+    first, second = key_of(merges.content, at, n)
+    return find_whole(merges, merges.content, at, n, first, second)
 
 
 def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: Array) -> int:
@@ -229,17 +261,15 @@ def find_cuts(merges: Merges, n_symbols: int, left: Array, right: Array, rank: A
     left, right: (at least as many as there are ways,) int32; rank: (as many,) int64
     Plain reference: JoinedRanks.entries.
     """
-    content, begins = merges.content, merges.content_start
+    begins = merges.content_start
     found = 0
     for made in range(N_BASE, n_symbols):
         start, end = begins[made], begins[made + 1]
         for cut in range(start + 1, end):
-            first, second = key_of(content, start, cut - start)
-            a = find_whole(merges, content, start, cut - start, first, second)
+            a = _symbol_of(merges, start, cut - start)
             if a == NO_TOKEN:
                 continue
-            first, second = key_of(content, cut, end - cut)
-            b = find_whole(merges, content, cut, end - cut, first, second)
+            b = _symbol_of(merges, cut, end - cut)
             if b == NO_TOKEN:
                 continue
             left[found] = a

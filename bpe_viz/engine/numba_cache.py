@@ -12,6 +12,7 @@ from numba.core import entrypoints
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from bpe_viz.engine import numba_indexing  # noqa: F401  # before anything is compiled
 from bpe_viz.engine.kernel_cache import Entries
 
 # Keeps Numba from importing, before it runs anything, whatever other installed packages register with it. Flat arrays

@@ -12,7 +12,7 @@ from bpe_viz.engine.boundaries import pair_table, split_symbols
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.encoding_arrays import empty_lanes, merges_of
 from bpe_viz.engine.kernels_merging import CELLS, LANE, LANES
-from bpe_viz.engine.kernels_pairs import BORDER
+from bpe_viz.engine.kernels_pairs import BORDER, SYMBOL_BITS, pair_key
 from bpe_viz.engine.merge_ranks import PairEntries
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.types import CountingOptions
@@ -66,10 +66,14 @@ def test_lanes_merge_as_one_pre_token_alone_does(kernel_set, tokens, texts):
 
 
 @given(st.lists(st.text("abc", min_size=2, max_size=7).map(str.encode), max_size=30, unique=True))
-def test_only_tokens_that_no_merging_makes_are_looked_up_whole(tokens):
+def test_only_the_pair_that_makes_a_token_merges_and_only_unmade_tokens_are_looked_up_whole(tokens):
     ranks = {content: rank for rank, content in enumerate((*BYTES, *tokens))}
     tokenizer = Tokenizer.from_ranks(ranks, CountingOptions())
     merges = merges_of(tokenizer, compiled.load())
+    table = merges.table[merges.table >= 0]
+    pairs = dict(zip((table & (1 << SYMBOL_BITS) - 1).tolist(), (table >> SYMBOL_BITS).tolist(), strict=True))
+    made = enumerate(tokenizer.merge_ranks.merging_pairs(len(tokens)))
+    assert pairs == {rank: pair_key(*pair) for rank, pair in made if pair is not None}
     whole = {int(symbol) - len(BYTES) for symbol in merges.whole if symbol >= 0}
     expected = set()
     for rank, token in enumerate(tokens):
