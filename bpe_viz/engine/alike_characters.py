@@ -8,6 +8,9 @@ elsewhere.
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import regex
@@ -39,6 +42,7 @@ _UNSETTLED = re.compile(r"[^\0-\u0294\u0296-\u052f\u2010-\u2027\u3041-\u3096\u4e
 """Matches what is not among the many characters that are sorted alike for certain: most sentences need no arrays."""
 
 _SENTENCE = 1_000
+_LEARNED_TOGETHER = 64
 
 _UNTRIED, _ALIKE, _UNLIKE = range(3)
 
@@ -63,7 +67,10 @@ class AlikeCharacters:
             return True
         if not (states == _UNTRIED).any():
             return False
-        self._learn("".join(map(chr, np.unique(codes[states == _UNTRIED]).tolist())))
+        # With their neighbours in Unicode, which are of the same script and will be met soon.
+        blocks = np.unique(codes[states == _UNTRIED] // _LEARNED_TOGETHER).tolist()
+        wanted = chain.from_iterable(range(at * _LEARNED_TOGETHER, (at + 1) * _LEARNED_TOGETHER) for at in blocks)
+        self._learn("".join(chr(code) for code in wanted if self._state[code] == _UNTRIED))
         return bool((self._state[codes] == _ALIKE).all())
 
     def holds_utf8(self, text: bytes, kernel_set: Kernels) -> bool:
@@ -91,10 +98,16 @@ class AlikeCharacters:
 
 
 def _of_class_there(pattern: str, characters: str) -> set[str]:
+    return {piece for piece, _ in _cut_there(pattern).pre_tokenize_str(characters)}
+
+
+@cache
+def _cut_there(pattern: str) -> Any:
+    """Return what cuts a text into the single characters that match a pattern."""
     from tokenizers import Regex
     from tokenizers.pre_tokenizers import Split
 
-    return {piece for piece, _ in Split(Regex(pattern), "removed", invert=True).pre_tokenize_str(characters)}
+    return Split(Regex(pattern), "removed", invert=True)
 
 
 ALIKE = AlikeCharacters()

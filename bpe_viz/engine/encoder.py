@@ -33,7 +33,7 @@ from bpe_viz.engine.encoding_arrays import (
     merges_of,
     runs_in_arrays,
 )
-from bpe_viz.engine.kernels_encoding import IDS, PACKED_TOKENS, WANTED, Scratch
+from bpe_viz.engine.kernels_encoding import IDS, PACKED_TOKENS, WANTED, Room
 from bpe_viz.engine.kernels_merging import Merges
 from bpe_viz.engine.library_pipelines import GuardedPipeline
 from bpe_viz.engine.piece_cutting import PieceCutter
@@ -239,22 +239,24 @@ class ArrayWorker(_Worker):
         self._module = kernel_set.of(kernels_encoding)
         # Documents are a matter of training: a text is encoded as one.
         self._rule = rule_for(replace(tokenizer.counting, documents="file"))
-        self._scanner = kernel_set.view(scanner_for(self._rule)) if self._rule is not None else None
-        self._merges = kernel_set.view(merges)
         self.cache = empty_cache(entries)
-        self._cache = kernel_set.view(self.cache)
-        self._batch = kernel_set.view(empty_batch(batch_for(entries)))
-        self._lanes = kernel_set.view(empty_lanes())
-        self._room = 0
-        self._scratch = self._make_room(1 << 10)
+        self._room = Room(
+            # Without a rule spans are encoded, and no scanner is asked.
+            scanner=scanner_for(kernels_scanning.WORDS if self._rule is None else self._rule),
+            merges=merges,
+            cache=self.cache,
+            lanes=empty_lanes(),
+            scratch=empty_scratch(1 << 10),
+            batch=empty_batch(batch_for(entries)),
+        )
+        self._bound = kernel_set.bind(self._room)
         self._out = np.empty(0, dtype=np.int32)
 
-    def _make_room(self, longest: int) -> Scratch:
-        if longest > self._room:
-            self._room = longest
-            scratch = empty_scratch(longest)
-            self._scratch = self._kernels.view(scratch)
-        return self._scratch
+    def _make_room(self, longest: int) -> None:
+        """See that there is scratch for a pre-token of so many bytes."""
+        if longest > len(self._room.scratch.symbol):
+            self._room = self._room._replace(scratch=empty_scratch(longest))
+            self._bound = self._kernels.bind(self._room)
 
     def encode(self, text: bytes, pretokenizer: Pretokenizer, forms: tuple[str, ...]) -> Ids:
         """Return the ids of a text. pretokenizer: the tokenizer's; forms: its normalizations."""
@@ -274,19 +276,7 @@ class ArrayWorker(_Worker):
         view, out = self._kernels.view((data, self._out))
         done = 0
         while done < len(data):
-            done = self._module.encode_text(
-                rule,
-                self._scanner,
-                view,
-                done,
-                len(data),
-                self._merges,
-                self._cache,
-                self._lanes,
-                self._scratch,
-                self._batch,
-                out,
-            )
+            done = self._module.encode_text(self._bound, rule, view, done, len(data), out)
             found.append(self._out[: self.cache.used[IDS]].copy())
             if done < len(data):
                 self._make_room(int(self.cache.used[WANTED]))
@@ -296,11 +286,9 @@ class ArrayWorker(_Worker):
         start, end = spans
         if not len(start):
             return np.empty(0, dtype=np.int32)
-        scratch = self._make_room(int((end - start).max()))
+        self._make_room(int((end - start).max()))
         data, start, end, out = self._kernels.view((data, start, end, self._out))
-        n = self._module.encode_spans(
-            data, start, end, self._merges, self._cache, self._lanes, scratch, self._batch, out
-        )
+        n = self._module.encode_spans(self._bound, data, start, end, out)
         return self._out[:n].copy()
 
 

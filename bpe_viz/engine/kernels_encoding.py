@@ -79,17 +79,27 @@ class Scratch(NamedTuple):
     nothing: Array
 
 
-def encode_text(
-    rule: int, scanner: Scanner, data: Array, start: int, end: int, merges: Merges, cache: Cache, lanes: Lanes,
-    scratch: Scratch, batch: Batch, out: Array,
-) -> int:  # fmt: skip
+class Room(NamedTuple):
+    """What encoding at one position works with and in."""
+
+    scanner: Scanner
+    merges: Merges
+    cache: Cache
+    lanes: Lanes
+    scratch: Scratch
+    batch: Batch
+
+
+def encode_text(room: Room, rule: int, data: Array, start: int, end: int, out: Array) -> int:
     """Encode the text in data[start:end] by a scanner's pre-tokens.
 
-    rule: see kernels_scanning; scanner: of automaton.scanner_for(rule)
+    rule: see kernels_scanning; room.scanner: of automaton.scanner_for(rule)
     out: (end - start + PACKED_TOKENS,) int32, gets the ids
     Returns where the next pre-token starts: before `end` only if scratch needs room for cache.used[WANTED] bytes.
     cache.used[IDS] tells how many ids were written.
     """
+    scanner, merges, cache, batch = room.scanner, room.merges, room.cache, room.batch
+    lanes, scratch = room.lanes, room.scratch
     cache.used[IDS] = 0
     at = start
     while at < end:
@@ -102,15 +112,14 @@ def encode_text(
     return at
 
 
-def encode_spans(
-    data: Array, starts: Array, ends: Array, merges: Merges, cache: Cache, lanes: Lanes, scratch: Scratch,
-    batch: Batch, out: Array,
-) -> int:  # fmt: skip
+def encode_spans(room: Room, data: Array, starts: Array, ends: Array, out: Array) -> int:
     """Encode pre-tokens one after the other. Returns how many ids there are.
 
     starts, ends: (pretokens,) int64, where each lies in data; none is empty, and scratch has room for the longest
     out: (bytes of all pre-tokens + PACKED_TOKENS,) int32, gets the ids
     """
+    merges, cache, batch = room.merges, room.cache, room.batch
+    lanes, scratch = room.lanes, room.scratch
     cache.used[IDS] = 0
     done = 0
     while done < len(starts):
