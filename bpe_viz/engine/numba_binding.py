@@ -15,14 +15,13 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, register_model, typeof_impl, unbox
 from numba.np.arrayobj import make_array
 
-_WORD = ir.IntType(64)
+_WORD = cgutils.intp_t
 _WORDS_OF_ARRAY = 2  # its address and its length
 
 
@@ -49,7 +48,7 @@ class Bound:
     def __init__(self, arrays: Any) -> None:
         """Write down where the arrays lie; they are kept as long as this is."""
         self._arrays = arrays
-        self._words = np.array(list(_words(arrays)), dtype=np.int64)
+        self._words = np.array(list(_words(arrays)), dtype=np.intp)
         self.address = self._words.ctypes.data
         self._numba_type_ = BoundType(numba.typeof(arrays))
 
