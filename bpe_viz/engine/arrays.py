@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _OWN_MEMORY_FROM = 1 << 20  # bytes
-_HUGE_PAGES_FROM = 1 << 23  # below, the unused end of the last one would be too large a part
+_HUGE_PAGES_FROM = 1 << 21  # the size of one on most machines; below, none would be whole
 
 
 def zeros(size: int, dtype: DTypeLike) -> NDArray[Any]:
