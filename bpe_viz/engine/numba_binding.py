@@ -46,7 +46,7 @@ class Bound:
     """A NamedTuple of NamedTuples of flat arrays, for compiled kernels."""
 
     def __init__(self, arrays: Any) -> None:
-        """Write down where the arrays lie; they are kept as long as this is."""
+        """Write down where the arrays lie; they are kept as long as this is. Raises ValueError if one is not flat."""
         self._arrays = arrays
         self._words = np.array(list(_words(arrays)), dtype=np.intp)
         self.address = self._words.ctypes.data
@@ -57,6 +57,8 @@ def _words(arrays: Any) -> Iterator[int]:
     for one in arrays:
         if isinstance(one, tuple):
             yield from _words(one)
+        elif one.ndim != 1 or not one.flags.c_contiguous:
+            raise ValueError("only flat arrays without gaps can be bound")
         else:
             yield from (one.ctypes.data, len(one))
 
