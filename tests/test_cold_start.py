@@ -168,7 +168,7 @@ class TestFilledCache:
         code = LISTENER + (
             "from bpe_viz.engine import compiled\n"
             "from bpe_viz.engine.corpus import count_text\n"
-            "from bpe_viz.engine.timeline import Reader\n"
+            "from bpe_viz.engine.reader import Reader\n"
             "from bpe_viz.engine.trainer import Trainer\n"
             "from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions\n"
             "kernels = compiled.load()\n"

@@ -200,9 +200,9 @@ def fill_cache() -> None:
     from bpe_viz.engine.corpus import worked_example
     from bpe_viz.engine.encoder import Encoder
     from bpe_viz.engine.merge_ranks import MergeRanks
+    from bpe_viz.engine.reader import Reader
     from bpe_viz.engine.replay import Replayer
     from bpe_viz.engine.scanning import call_every_kernel
-    from bpe_viz.engine.timeline import Reader
     from bpe_viz.engine.tokenizer import BYTES, Tokenizer
     from bpe_viz.engine.trainer import Trainer
     from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions

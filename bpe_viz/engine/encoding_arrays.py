@@ -10,11 +10,12 @@ from bpe_viz.engine import kernels_merging
 from bpe_viz.engine.arrays import zeros
 from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.compiled import Kernels
+from bpe_viz.engine.joined_ranks import JoinedRanks
 from bpe_viz.engine.kernels_batches import ENTRY
 from bpe_viz.engine.kernels_encoding import LONGEST_KEPT, N_USED, Cache, Scratch
 from bpe_viz.engine.kernels_merging import CELLS, LANES, N_BASE, NO_TOKEN, Lanes, Merges
 from bpe_viz.engine.kernels_pairs import MOST_SYMBOLS, NO_RANK
-from bpe_viz.engine.merge_ranks import JoinedRanks, PairEntries
+from bpe_viz.engine.merge_ranks import PairEntries
 from bpe_viz.engine.scanning import BATCH
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine.merge_ranks import JoinedRanks
+from bpe_viz.engine.joined_ranks import JoinedRanks
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import NO_SYMBOL, Departure, Frame, Merge, Pair, StopReason
 

@@ -17,28 +17,17 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels_order, kernels_replay, kernels_tournament
 from bpe_viz.engine.arrays import longer, zeros
-from bpe_viz.engine.boundaries import LONG, STANDS, LongSplit, pair_table, tokens_between
+from bpe_viz.engine.boundaries import pair_table
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.kernels_order import NO_SLOT, Order
 from bpe_viz.engine.kernels_pairs import EMPTY, MOST_SYMBOLS
 from bpe_viz.engine.kernels_replay import ReplayState
-from bpe_viz.engine.merge_list import ListedMerges
+from bpe_viz.engine.published import Published
+from bpe_viz.engine.replay_cells import BYTES_A_LOOK, ReplayCells, Watch
+from bpe_viz.engine.replayed_timeline import ReplayedTimeline
 from bpe_viz.engine.slices import let_others_run, next_budget
-from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
-from bpe_viz.engine.timeline import Published, Reader, Timeline
-from bpe_viz.engine.types import (
-    Departure,
-    Merge,
-    Pair,
-    PairCount,
-    Progress,
-    StopReason,
-    StopRequested,
-    TrainingOptions,
-    never_stop,
-    no_progress,
-)
-from bpe_viz.errors import OptionError, Stopped
+from bpe_viz.engine.types import Progress, StopReason, StopRequested, TrainingOptions, never_stop, no_progress
+from bpe_viz.errors import OptionError
 
 if TYPE_CHECKING:
     from bpe_viz.engine.pretoken_counts import PretokenCounts
@@ -47,217 +36,6 @@ if TYPE_CHECKING:
 _LEAST_BUDGET = 2_000
 _FIRST_BUDGET = 20_000
 _CELLS_A_LOOK = 1 << 16
-_SYMBOLS_A_PART = 1 << 18
-_BYTES_A_LOOK = 1 << 11
-"""About three milliseconds."""
-
-
-class ReplayedTimeline(Timeline):
-    """The entries of a tokenizer's list, with what each did to the counts of a corpus."""
-
-    def __init__(
-        self,
-        pretokens: PretokenCounts,
-        tokenizer: Tokenizer,
-        options: TrainingOptions,
-        published: Published,
-        first_counts: NDArray[np.int64],
-        cells: _Cells,
-    ) -> None:
-        super().__init__(pretokens, options, tokenizer.base, published, first_counts)
-        self.first_tokens = cells.n_tokens
-        self.listed = ListedMerges(tokenizer)
-        self.joins = self.listed.joins
-        self.differing = None  # until all is replayed
-        self._cells = cells
-        self._rank_of = np.empty(0, dtype=np.int32)
-        self._leading = np.empty(0, dtype=np.int32)
-        self._leading_count = np.empty(0, dtype=np.int64)
-        self._departs = np.zeros(tokenizer.n_merges, dtype=bool)  # one for each entry, of as many as are made
-        self._n_compared = 0
-
-    def publish_replayed(
-        self,
-        published: Published,
-        stop: StopReason | None,
-        rank_of: NDArray[np.int32],
-        leading: NDArray[np.int32],
-        leading_count: NDArray[np.int64],
-    ) -> None:
-        """Show readers more entries, and which pairs were counted most before each."""
-        self._rank_of, self._leading, self._leading_count = rank_of, leading, leading_count
-        new = slice(self._n_compared, published.frontier)
-        self._n_compared = published.frontier
-        is_other = rank_of[leading[new]] != np.arange(new.start, new.stop)
-        is_more = leading_count[new] > published.merged_count[new]
-        self._departs[new] = (leading[new] != NO_SLOT) & is_other & is_more
-        self.publish(published, stop)
-
-    @property
-    def symbols(self) -> SymbolTable:
-        """The table of the tokenizer's symbols."""
-        return self.listed.symbols
-
-    def symbols_of(self, published: Published) -> SymbolTable:
-        """The same table: the whole list is known from the start."""
-        return self.listed.symbols
-
-    def merge_in(self, published: Published, rank: int) -> Merge:
-        """Return an entry with what it did."""
-        listed = self.listed.merge(rank)
-        if rank >= published.frontier:
-            return listed
-        made = int(self._cells.makes[rank])
-        return Merge(
-            rank,
-            listed.left,
-            listed.right,
-            made,
-            int(published.merged_count[rank]),
-            int(published.replacements[rank]),
-            1,
-        )
-
-    def rank_of(self, pair: Pair) -> int | None:
-        """Return the entry that merges a pair."""
-        return self.listed.rank_of(pair)
-
-    def id_of(self, symbol: int) -> int:
-        """Return the token id of a symbol."""
-        return self.listed.id_of(symbol)
-
-    def expected(self, rank: int) -> Departure | None:
-        """Return what training on this corpus would have merged instead; None where it would have done the same.
-
-        A list departs where another pair is counted more often than those that the entry merges.
-        """
-        published = self.published
-        if rank >= published.frontier or not self._departs[rank]:
-            return None
-        slot = int(self._leading[rank])
-        left, right = int(published.left[slot]), int(published.right[slot])
-        count = int(self._leading_count[rank])
-        return Departure(rank, Merge(rank, left, right, len(self.base) + rank, count, 0, 1))
-
-    def departs(self) -> NDArray[np.bool_]:
-        """Return (frontier,) bool: where training on this corpus would have merged something else."""
-        return self._departs[: self.published.frontier]
-
-    def taken_by(self, rank: int) -> NDArray[np.bool_]:
-        """Return (slots,) bool: the pairs that an entry merges."""
-        return self._rank_of == rank  # type: ignore[no-any-return]  # an array
-
-    def split(self, row: int, position: int) -> Sequence[int]:
-        """Return the symbols of a pre-token after the first entries, made in the order of the list."""
-        symbols = self._cells.split(row, position)
-        return tuple(symbols.tolist()) if len(symbols) <= LONG else LongSplit(symbols)
-
-    def reader(self, kernel_set: Kernels) -> Reader:
-        """Return a reader of its own."""
-        return ReplayReader(self, kernel_set)
-
-
-class ReplayReader(Reader):
-    """Reads a replay at any position."""
-
-    timeline: ReplayedTimeline
-
-    def split(self, row: int) -> Sequence[int]:
-        """Return the symbols of one pre-token at the cursor."""
-        return self.timeline.split(row, self.position)
-
-    def _next(self, best: list[PairCount]) -> tuple[Merge | None, StopReason | None]:
-        if self.position >= self.timeline.listed.frontier:
-            return None, "end of list"
-        return self.timeline.merge_in(self._seen, self.position), None
-
-    def _taken_by(self, merge: Merge | None) -> tuple[Pair, ...]:
-        if merge is None:
-            return ()
-        slots = np.flatnonzero(self.timeline.taken_by(merge.rank)[: self._n_pairs])
-        slots = slots[self._count[slots] > 0]
-        return tuple(map(Pair, self._seen.left[slots].tolist(), self._seen.right[slots].tolist()))
-
-
-class _Cells:
-    """The distinct pre-tokens in base symbols, end to end with an empty cell between them, and when boundaries fall.
-
-    start: (rows + 1,) int64, the first cell of each pre-token; makes: (ranks,) int32, what each entry makes
-    """
-
-    def __init__(self, pretokens: PretokenCounts, base: BaseVocabulary, makes: NDArray[np.int32], job: _Watch) -> None:
-        symbols, lengths = _base_symbols(pretokens, base, job)
-        rows = len(lengths)
-        self.makes = makes
-        self._n_base = len(base)
-        self.start = np.concatenate(([0], np.cumsum(lengths + 1))) + 1
-        self.n = int(self.start[-1])
-        self.first_symbol = zeros(self.n, np.int32)
-        self.first_symbol[:] = GAP
-        self.row = zeros(self.n, np.int32)
-        self.fallen = zeros(self.n, np.int32)
-        self.fallen[:] = kernels_replay.NEVER
-        self.n_tokens = 0
-        ends = np.cumsum(lengths)
-        row = 0
-        while row < rows:  # in parts: numpy holds Python's lock while it repeats and sums up
-            first = int(ends[row] - lengths[row])
-            end = max(row + 1, int(np.searchsorted(ends, first + _SYMBOLS_A_PART, "right")))
-            of_row = np.repeat(np.arange(row, end, dtype=np.int32), lengths[row:end])
-            here = symbols[first : int(ends[end - 1])]
-            where = np.arange(first + 1, first + 1 + len(here)) + of_row
-            self.first_symbol[where] = here
-            self.row[where] = of_row
-            known = np.bincount(of_row[here >= 0] - row, minlength=end - row)
-            self.n_tokens += int(np.dot(known, pretokens.counts[row:end]))
-            row = end
-
-    def split(self, row: int, position: int) -> NDArray[np.int64]:
-        """Return the symbols of a pre-token at a position: (n,) int64."""
-        cells = slice(int(self.start[row]), int(self.start[row + 1]) - 1)
-        fallen = self.fallen[cells].astype(np.int64)
-        fallen[fallen == kernels_replay.NEVER] = STANDS
-        symbols, _ = tokens_between(self.first_symbol[cells], fallen, fallen, position, self._n_base)
-        is_made = symbols >= self._n_base
-        symbols = symbols.copy()
-        symbols[is_made] = self.makes[symbols[is_made] - self._n_base]
-        return symbols
-
-
-class _Watch:
-    """Where long work says how far it is, and asks whether to stop."""
-
-    def __init__(self, progress: Progress, should_stop: StopRequested) -> None:
-        self.progress = progress
-        self._should_stop = should_stop
-
-    def look(self, fraction: float, text: str) -> None:
-        """Report, and raise Stopped if that is wanted."""
-        self.progress(fraction, text)
-        if self._should_stop():
-            raise Stopped
-
-
-def _base_symbols(
-    pretokens: PretokenCounts, base: BaseVocabulary, job: _Watch
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Write all pre-tokens in base symbols, end to end: (symbols,) int32 and (rows,) int64 lengths."""
-    rows = len(pretokens)
-    if type(base) is BaseVocabulary and base.base == "bytes" and base.end_of_word == "none":
-        codes = np.frombuffer(pretokens.data, dtype=np.uint8)
-        return base.look_up(codes, np.zeros(len(codes), dtype=bool)), np.diff(pretokens.offsets)
-    parts: list[NDArray[np.int32]] = []
-    n_bytes = 0
-    for row in range(rows):
-        if n_bytes >= _BYTES_A_LOOK:
-            job.look(row / rows, "Writing the text in base symbols")
-            let_others_run()
-            n_bytes = 0
-        content = pretokens.content(row)
-        n_bytes += len(content)
-        parts.append(base.arrays(content)[0])
-    lengths = np.array([len(part) for part in parts], dtype=np.int64)
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32), lengths
 
 
 class Replayer:
@@ -276,7 +54,7 @@ class Replayer:
         should_stop: StopRequested = never_stop,
     ) -> None:
         """Count the first pairs. Raises Stopped when should_stop() says so, OptionError for too long a list."""
-        watch = _Watch(progress, should_stop)
+        watch = Watch(progress, should_stop)
         self._tokenizer = tokenizer
         self._pretokens = pretokens
         self.target = tokenizer.n_merges
@@ -285,7 +63,7 @@ class Replayer:
         if ranks.n_base + len(ranks) >= MOST_SYMBOLS:
             raise OptionError(f"A list of {len(ranks):,} entries is too long to be replayed.", "Open it alone.")
         entries = ranks.entries(self.target)
-        self._cells = _Cells(pretokens, tokenizer.base, ranks.makes(), watch)
+        self._cells = ReplayCells(pretokens, tokenizer.base, ranks.makes(), watch)
         self._arrays = _first_state(self._cells, pretokens, pair_table(entries, kernel_set), self.target)
         self.use(kernel_set)
         self._count_pairs(watch)
@@ -344,7 +122,7 @@ class Replayer:
             progress(done, f"Replaying: merge {self.frontier:,} of {position:,}")
         return self.timeline.stop
 
-    def _count_pairs(self, watch: _Watch) -> None:
+    def _count_pairs(self, watch: Watch) -> None:
         cell, n = 0, self._cells.n
         while cell < n:
             watch.look(cell / n, "Counting the first pairs")
@@ -404,7 +182,7 @@ class Replayer:
         differing = []
         n_bytes = 0
         for number, row in enumerate(sorted(candidates)):
-            if n_bytes >= _BYTES_A_LOOK:
+            if n_bytes >= BYTES_A_LOOK:
                 if should_stop():
                     return None
                 progress(number / len(candidates), "Comparing with the splits of lowest rank first")
@@ -433,7 +211,9 @@ _OF_RANKS = {
 }  # fmt: skip
 
 
-def _first_state(cells: _Cells, pretokens: PretokenCounts, rank_table: NDArray[np.int64], n_ranks: int) -> ReplayState:
+def _first_state(
+    cells: ReplayCells, pretokens: PretokenCounts, rank_table: NDArray[np.int64], n_ranks: int
+) -> ReplayState:
     n = cells.n
     size = np.zeros(kernels_replay.N_SIZES, dtype=np.int64)
     size[kernels_replay.TOKENS] = cells.n_tokens

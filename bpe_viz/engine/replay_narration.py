@@ -9,7 +9,7 @@ from bpe_viz.engine.narration import ARROW, Named, Piece, Words, times
 from bpe_viz.engine.types import Departure, Frame, Merge
 
 if TYPE_CHECKING:
-    from bpe_viz.engine.replay import ReplayedTimeline
+    from bpe_viz.engine.replayed_timeline import ReplayedTimeline
 
 
 def narrate_replay(frame: Frame, timeline: ReplayedTimeline) -> tuple[Piece, ...]:

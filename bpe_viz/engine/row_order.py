@@ -15,7 +15,7 @@ from bpe_viz.errors import OptionError, Stopped
 
 if TYPE_CHECKING:
     from bpe_viz.engine.corpus import PretokenCounts
-    from bpe_viz.engine.timeline import Reader
+    from bpe_viz.engine.reader import Reader
 
 SortBy = Literal["count", "changed", "length", "name"]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.boundaries import BoundaryRanks
+from bpe_viz.engine.joined_ranks import JoinedRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
-from bpe_viz.engine.merge_ranks import JoinedRanks, MergeRanks, MergeSource
+from bpe_viz.engine.merge_ranks import MergeRanks, MergeSource
 from bpe_viz.engine.number_table import NumberTable
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline, SpecialText
 from bpe_viz.engine.segments import cut_special_tokens, normalize

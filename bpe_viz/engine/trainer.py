@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine import kernels, kernels_cells, kernels_order
 from bpe_viz.engine.compiled import PLAIN, Kernels
+from bpe_viz.engine.published import Beginning, Published
 from bpe_viz.engine.slices import next_budget
 from bpe_viz.engine.symbols import BaseVocabulary, symbolize
 from bpe_viz.engine.tie_rules import tie_rule
-from bpe_viz.engine.timeline import Beginning, Published, Timeline
+from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.training_arrays import first_state, needs, number_pairs, with_room
 from bpe_viz.engine.types import (
     DEFAULT_MERGES,

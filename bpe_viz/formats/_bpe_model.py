@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.boundaries import BoundaryRanks
-from bpe_viz.engine.merge_ranks import ListedRanks, MergeRanks, MergeSource
+from bpe_viz.engine.listed_ranks import ListedRanks
+from bpe_viz.engine.merge_ranks import MergeRanks, MergeSource
 from bpe_viz.engine.model_base import FirstSymbols, ModelBase
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import DEFAULT_MARKER, Base, EndOfWord

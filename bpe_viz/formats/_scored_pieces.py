@@ -12,7 +12,7 @@ import numpy as np
 import regex
 
 from bpe_viz.engine.boundaries import BoundaryRanks
-from bpe_viz.engine.merge_ranks import ScoredPieces
+from bpe_viz.engine.joined_ranks import ScoredPieces
 from bpe_viz.engine.model_base import FirstSymbols
 from bpe_viz.engine.sentencepiece_pipelines import PieceBase
 from bpe_viz.engine.symbols import GAP, SymbolTable

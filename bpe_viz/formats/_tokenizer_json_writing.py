@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from bpe_viz.engine.merge_ranks import JoinedRanks
+from bpe_viz.engine.joined_ranks import JoinedRanks
 from bpe_viz.engine.pretokenize import LINES, WHOLE_TEXT, pretokenizer_for, shortened
 from bpe_viz.engine.segments import normalize
 from bpe_viz.engine.tokenizer import Tokenizer

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bpe_viz.engine.merge_ranks import ListedRanks
+from bpe_viz.engine.listed_ranks import ListedRanks
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Pair

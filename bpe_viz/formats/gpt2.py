@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from bpe_viz.engine.library_pipelines import cut_as_the_library
-from bpe_viz.engine.merge_ranks import ListedRanks
+from bpe_viz.engine.listed_ranks import ListedRanks
 from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary, stand_in_order
 from bpe_viz.engine.tokenizer import Tokenizer

@@ -17,7 +17,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from bpe_viz.engine.narration import pair_text
-from bpe_viz.engine.timeline import Beginning
+from bpe_viz.engine.published import Beginning
 from bpe_viz.engine.types import Departure, Merge, Pair
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.jobs import Done, Job, Lane

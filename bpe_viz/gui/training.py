@@ -10,7 +10,8 @@ from pathlib import Path
 from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.merge_list import MergeList
 from bpe_viz.engine.narration import Piece, narrate, why_no_next
-from bpe_viz.engine.timeline import Beginning, Timeline
+from bpe_viz.engine.published import Beginning
+from bpe_viz.engine.timeline import Timeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.reader import Reader
 from tests.benchmarks.measuring import Row, at_most, column, row_or_reason, seconds_of
 from tests.benchmarks.plan import Plan
 from tests.benchmarks.training import check_counts, count, trainer_of

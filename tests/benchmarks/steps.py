@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.trainer import Trainer
 from tests.benchmarks.measuring import RefusedError, Row, at_most, column, compared, row_or_reason, seconds_of
 from tests.benchmarks.plan import Plan

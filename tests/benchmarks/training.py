@@ -11,8 +11,8 @@ from bpe_viz.engine import reference
 from bpe_viz.engine.compiled import Kernels
 from bpe_viz.engine.corpus import PretokenCounts, count_paths, count_text
 from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.reference import PairOfText, Word
-from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Pair, TrainingOptions
 from tests.benchmarks.measuring import RefusedError

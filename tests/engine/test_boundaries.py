@@ -12,7 +12,7 @@ from bpe_viz.engine.boundaries import STANDS, BoundaryRanks, LongSplit
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_words
 from bpe_viz.engine.merge_ranks import MergeRanks
-from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import TrainingOptions
 from tests.engine.strategies import LETTERS, corpora, options, runs

@@ -15,7 +15,8 @@ from bpe_viz.engine.boundaries import LONG, BoundaryRanks, split_symbols
 from bpe_viz.engine.compiled import PLAIN, load
 from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.explain import explain
-from bpe_viz.engine.merge_ranks import JoinedRanks, ListedRanks, ScoredPieces
+from bpe_viz.engine.joined_ranks import JoinedRanks, ScoredPieces
+from bpe_viz.engine.listed_ranks import ListedRanks
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import BYTES, Tokenizer
 from bpe_viz.engine.types import CountingOptions, Pair

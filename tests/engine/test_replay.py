@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine import compiled
 from bpe_viz.engine.boundaries import BoundaryRanks
 from bpe_viz.engine.compiled import PLAIN
-from bpe_viz.engine.merge_ranks import ScoredPieces
+from bpe_viz.engine.joined_ranks import ScoredPieces
 from bpe_viz.engine.pretoken_counts import PretokenCounts
 from bpe_viz.engine.replay import Replayer
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bpe_viz.engine.corpus import count_words
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.row_order import RowFilter, RowOrder, parse_filter
-from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import TrainingOptions
 from bpe_viz.errors import OptionError, Stopped

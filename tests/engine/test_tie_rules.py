@@ -13,9 +13,9 @@ from bpe_viz.engine import compiled, kernels_order, reference
 from bpe_viz.engine.compiled import PLAIN
 from bpe_viz.engine.corpus import count_text, count_words
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.symbols import stand_in_order
 from bpe_viz.engine.tie_rules import TIE_RULES
-from bpe_viz.engine.timeline import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions
 from tests.engine.strategies import runs

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine import compiled, kernels, reference
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.corpus import count_text, count_words, worked_example
-from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Departure, Pair, TrainingOptions
 from bpe_viz.errors import CorpusError, OptionError, PairError, Stopped

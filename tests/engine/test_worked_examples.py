@@ -8,7 +8,7 @@ from bpe_viz.engine import reference
 from bpe_viz.engine.corpus import count_text, count_words, worked_example
 from bpe_viz.engine.explain import explain
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
-from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, TrainingOptions

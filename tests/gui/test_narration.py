@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.corpus import PretokenCounts
 from bpe_viz.engine.narration import Named, narrate, sentence, why_no_next
-from bpe_viz.engine.timeline import Reader
+from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import Pair, TrainingOptions
 from bpe_viz.gui.look import Look
