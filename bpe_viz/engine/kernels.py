@@ -19,88 +19,29 @@ of places is complete when it is made, ascending, and never grows.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from bpe_viz.engine.kernels_cells import EMPTY
-from bpe_viz.engine.kernels_order import (
-    FIRST_SEEN,
-    NO_SLOT,
-    TIE_RULE,
-    Array,
-    Order,
-    mergeable,
-    text_prefix,
+from bpe_viz.engine.kernels_order import FIRST_SEEN, NO_SLOT, TIE_RULE, Array, mergeable, text_prefix
+from bpe_viz.engine.kernels_places import find_first_place, sort_fresh_places
+from bpe_viz.engine.kernels_state import (
+    CHANGED_ROWS,
+    CHANGES,
+    FLOOR,
+    LIVE_PAIRS,
+    MERGES,
+    PAIRS,
+    PLACES,
+    RECORDS,
+    SMALL_COUNT,
+    SYMBOLS,
+    TEXT,
+    TOKENS,
+    WARMTH,
+    State,
 )
 from bpe_viz.engine.kernels_tournament import build_tree, count_ties, replay_slot
 
-# Rows of State.size: how much of each growing array is in use, and whether changes are recorded (1 or 0).
-PAIRS, PLACES, CHANGES, CHANGED_ROWS, MERGES, SYMBOLS, TEXT, TOKENS, LIVE_PAIRS, FLOOR, WARMTH, RECORDS = range(12)
-N_SIZES = 12
-
 # What train() answers.
 REACHED, NO_PAIR, BELOW_MIN_COUNT, NEEDS_ROOM, BUDGET_SPENT = range(5)
-
-# Up to this count, how many pairs have it is kept incrementally; above it ties are few and are counted in the tree.
-SMALL_COUNT = 65_536
-
-
-class State(NamedTuple):
-    """All that a training is, at the frontier. Sizes in use stand in `size`; arrays may be longer.
-
-    cell:        (3 * cells,) int32, see above
-    weight:      (rows,) int64, what one occurrence of a pre-token adds to a count
-    occurrences: (rows,) int64, how often the pre-token stands in the corpus (the same array when weighting by count)
-    place_start: (slots + 1,) int64 and place: (places,) int32, the places of each slot
-    tree:        (capacity,) int32, a tournament: tree[1] is the slot that wins, tree[n] the winner of 2n and 2n + 1.
-                 It is kept for pairs that count size[FLOOR] or more, since most pairs never come near the top; when
-                 none is left up there the floor is lowered and the tournament played anew.
-    with_count:  (SMALL_COUNT,) int64, how many mergeable pairs have each small count
-    change_slot, change: (changes,) int32 and int64, the recorded changes of all merges, end to end; empty, like
-                 changed_row, unless size[RECORDS]
-    changed_row: (changed rows,) int32, the pre-tokens that each merge changed, ascending within a merge
-    merged_slot ... changed_rows_end: (merges,) what is recorded of each merge; the *_after and *_end arrays hold the
-                 state after it
-    ends_word:   (symbols,) uint8, 1 where the symbol carries the end-of-word marker
-    left_stamp, left_slot: (symbols,) the slot of (symbol, new symbol) and the merge that it was set in
-    right_stamp, right_slot: the same for (new symbol, symbol)
-    first_at:    (slots,) int64, where in `place` the first place that is not stale may stand; with FIRST_SEEN alone
-    touched_stamp: (slots,) int32, the last merge that touched the slot
-    touched, before: (n,) int32 and int64, the slots that this merge touches, and their counts before it
-    fresh_slot, fresh_place: (n,) int32, the places that this merge makes. These four are scratch of one merge.
-    """
-
-    order: Order
-    size: Array
-    cell: Array
-    weight: Array
-    occurrences: Array
-    place_start: Array
-    place: Array
-    tree: Array
-    with_count: Array
-    change_slot: Array
-    change: Array
-    changed_row: Array
-    merged_slot: Array
-    merged_count: Array
-    replacements: Array
-    ties: Array
-    tokens_after: Array
-    live_pairs_after: Array
-    pairs_after: Array
-    changes_end: Array
-    changed_rows_end: Array
-    ends_word: Array
-    left_stamp: Array
-    left_slot: Array
-    right_stamp: Array
-    right_slot: Array
-    touched_stamp: Array
-    first_at: Array
-    before: Array
-    touched: Array
-    fresh_slot: Array
-    fresh_place: Array
 
 
 def _touch(state: State, slot: int, stamp: int, n_touched: int) -> int:
@@ -269,7 +210,7 @@ def merge_slot(state: State, slot: int) -> int:
         tokens_gone += state.occurrences[row]
 
     size[WARMTH] = warm
-    _sort_fresh_places(state, first_new, n_fresh)
+    sort_fresh_places(state, first_new, n_fresh)
     state.merged_slot[stamp] = slot
     state.merged_count[stamp] = state.before[0]
     state.replacements[stamp] = replaced
@@ -277,72 +218,6 @@ def merge_slot(state: State, slot: int) -> int:
     size[TOKENS] -= tokens_gone
     _record(state, n_touched)
     return end - start  # type: ignore[no-any-return]  # an int64
-
-
-def _sort_fresh_places(state: State, first_new: int, n_fresh: int) -> None:
-    """Lay the new pairs' places end to end, by slot; they were found ascending, so they stay ascending.
-
-    A run such as "aaaa" leaves (made, a) with a place that is stale at once and a count of 0: it is kept, since
-    nothing ever reads it.
-    """
-    size, place_start = state.size, state.place_start
-    begin = size[PLACES]
-    for slot in range(first_new, size[PAIRS]):
-        place_start[slot + 1] = 0
-    for i in range(n_fresh):
-        place_start[state.fresh_slot[i] + 1] += 1
-    total = begin
-    for slot in range(first_new, size[PAIRS]):
-        places = place_start[slot + 1]
-        place_start[slot] = total
-        total += places
-    place_start[size[PAIRS]] = total
-    # Each start is used as the cursor of its own slot, and put back by one slot's shift.
-    for i in range(n_fresh):
-        slot = state.fresh_slot[i]
-        state.place[place_start[slot]] = state.fresh_place[i]
-        place_start[slot] += 1
-    for slot in range(size[PAIRS] - 1, first_new, -1):
-        place_start[slot] = place_start[slot - 1]
-    place_start[first_new] = begin
-    size[PLACES] = total
-    if state.order.rule[TIE_RULE] == FIRST_SEEN:
-        for slot in range(first_new, size[PAIRS]):
-            state.first_at[slot] = place_start[slot]
-
-
-def drop_places(state: State, look_at_all: bool) -> None:
-    """Take stale places out, so that there is room for new ones.
-
-    look_at_all: every place is looked at, which means waiting for memory; else only the lists of pairs that are gone
-                 are taken out, the long ones of what was merged among them
-    """
-    order, size, place, place_start = state.order, state.size, state.place, state.place_start
-    kept = 0
-    start = 0
-    for slot in range(size[PAIRS]):
-        end = place_start[slot + 1]
-        place_start[slot] = kept
-        if order.count[slot] > 0:
-            for i in range(start, end):
-                if not look_at_all or state.cell[3 * place[i] + 1] == slot:
-                    place[kept] = place[i]
-                    kept += 1
-        if order.rule[TIE_RULE] == FIRST_SEEN:
-            state.first_at[slot] = place_start[slot]
-        start = end
-    place_start[size[PAIRS]] = kept
-    size[PLACES] = kept
-
-
-def find_first_place(state: State, slot: int) -> None:
-    """Move a slot's first place on to where the pair stands now; places are ascending, so it only moves on."""
-    i, end = state.first_at[slot], state.place_start[slot + 1]
-    while i < end and state.cell[3 * state.place[i] + 1] != slot:
-        i += 1
-    state.first_at[slot] = i
-    if i < end:
-        state.order.first_place[slot] = state.place[i]
 
 
 def _record(state: State, n_touched: int) -> None:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels
-from bpe_viz.engine.kernels import State
+from bpe_viz.engine import kernels_state
+from bpe_viz.engine.kernels_state import State
 from bpe_viz.engine.symbols import BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import Departure, Merge
 
@@ -51,9 +51,9 @@ class Published(NamedTuple):
         """Take what a state holds now; leading: the slot that would be merged next."""
         named = {**state._asdict(), **state.order._asdict()}
         sizes: dict[str, Any] = {
-            "frontier": int(state.size[kernels.MERGES]),
-            "n_pairs": int(state.size[kernels.PAIRS]),
-            "n_symbols": int(state.size[kernels.SYMBOLS]),
+            "frontier": int(state.size[kernels_state.MERGES]),
+            "n_pairs": int(state.size[kernels_state.PAIRS]),
+            "n_symbols": int(state.size[kernels_state.SYMBOLS]),
             "leading": leading,
         }
         return cls(**sizes, **{name: named[name] for name in cls._fields if name not in sizes})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels, kernels_cells, kernels_order
+from bpe_viz.engine import kernels, kernels_cells, kernels_order, kernels_places, kernels_state
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.published import Beginning, Published
 from bpe_viz.engine.slices import next_budget
@@ -66,7 +66,7 @@ class Trainer:
         written = symbolize(pretokens, options)
         self.target = merges_to_make(options, written.vocabulary, n_special_tokens)
         self._arrays = first_state(written, pretokens, options, rule.code, kernel_set)
-        self._arrays.size[kernels.RECORDS] = records
+        self._arrays.size[kernels_state.RECORDS] = records
         self.use(kernel_set)
         self._count_first_pairs(len(written.vocabulary))
         self.timeline = Timeline(
@@ -76,7 +76,7 @@ class Trainer:
     @property
     def frontier(self) -> int:
         """How many merges are trained."""
-        return int(self._arrays.size[kernels.MERGES])
+        return int(self._arrays.size[kernels_state.MERGES])
 
     @property
     def n_symbols(self) -> int:
@@ -185,7 +185,7 @@ class Trainer:
         return self.timeline.merge(rank)
 
     def _slot_of(self, pair: Pair) -> int:
-        order, n_pairs = self._arrays.order, self._arrays.size[kernels.PAIRS]
+        order, n_pairs = self._arrays.order, self._arrays.size[kernels_state.PAIRS]
         found = np.flatnonzero(
             (order.left[:n_pairs] == pair.left) & (order.right[:n_pairs] == pair.right) & (order.count[:n_pairs] > 0)
         )
@@ -222,7 +222,7 @@ class Trainer:
         return " + ".join(visible(symbols.label(symbol), limit=_LONGEST_SHOWN) for symbol in pair)
 
     def _first_counts(self) -> NDArray[np.int64]:
-        return self._arrays.order.count[: self._arrays.size[kernels.PAIRS]].copy()  # type: ignore[no-any-return]
+        return self._arrays.order.count[: self._arrays.size[kernels_state.PAIRS]].copy()  # type: ignore[no-any-return]
 
     def _count_first_pairs(self, n_base: int) -> None:
         """Give every pair of base symbols its slot, count and places, and play the first tournament."""
@@ -248,11 +248,12 @@ class Trainer:
         counts = order.count[:n_pairs]
         if (limit := self.options.max_token_length) is not None:
             counts = counts[order.length[left] + order.length[right] <= limit]
-        arrays.with_count[:] = np.bincount(counts[counts < kernels.SMALL_COUNT], minlength=kernels.SMALL_COUNT)
-        arrays.size[kernels.PAIRS] = n_pairs
-        arrays.size[kernels.PLACES] = n_places
-        arrays.size[kernels.LIVE_PAIRS] = n_pairs
-        arrays.size[kernels.FLOOR] = max(1, int(counts.max(initial=0)) // 2)
+        small = kernels_state.SMALL_COUNT
+        arrays.with_count[:] = np.bincount(counts[counts < small], minlength=small)
+        arrays.size[kernels_state.PAIRS] = n_pairs
+        arrays.size[kernels_state.PLACES] = n_places
+        arrays.size[kernels_state.LIVE_PAIRS] = n_pairs
+        arrays.size[kernels_state.FLOOR] = max(1, int(counts.max(initial=0)) // 2)
         self._kernels.module.play_anew(self._view)
 
     def _make_room(self, slot: int) -> None:
@@ -260,17 +261,17 @@ class Trainer:
         places = self._places_wanted(slot)
         size, order, starts = self._arrays.size, self._arrays.order, self._arrays.order.text_start
         occurrences = self._occurrences(slot)
-        new_pairs = 2 * min(occurrences, int(size[kernels.SYMBOLS]) + 1)
+        new_pairs = 2 * min(occurrences, int(size[kernels_state.SYMBOLS]) + 1)
         joined = sum(int(starts[s + 1] - starts[s]) for s in (order.left[slot], order.right[slot]))
-        records = int(size[kernels.RECORDS])
+        records = int(size[kernels_state.RECORDS])
         wanted = needs(
-            pairs=int(size[kernels.PAIRS]) + new_pairs,
+            pairs=int(size[kernels_state.PAIRS]) + new_pairs,
             places=places,
-            changes=records * (int(size[kernels.CHANGES]) + new_pairs + 2 * occurrences + 1),
-            changed_rows=records * (int(size[kernels.CHANGED_ROWS]) + occurrences),
-            merges=int(size[kernels.MERGES]) + 1,
-            symbols=int(size[kernels.SYMBOLS]) + 1,
-            text=int(size[kernels.TEXT]) + joined,
+            changes=records * (int(size[kernels_state.CHANGES]) + new_pairs + 2 * occurrences + 1),
+            changed_rows=records * (int(size[kernels_state.CHANGED_ROWS]) + occurrences),
+            merges=int(size[kernels_state.MERGES]) + 1,
+            symbols=int(size[kernels_state.SYMBOLS]) + 1,
+            text=int(size[kernels_state.TEXT]) + joined,
             scratch=kernels.most_touched(occurrences),
         )
         tree = self._arrays.tree
@@ -282,13 +283,13 @@ class Trainer:
     def _places_wanted(self, slot: int) -> int:
         """Drop stale places if there is no room for new ones; return how many there must be room for after that."""
         room, size = len(self._arrays.place), self._arrays.size
-        wanted = int(size[kernels.PLACES]) + 2 * self._occurrences(slot)
+        wanted = int(size[kernels_state.PLACES]) + 2 * self._occurrences(slot)
         if wanted <= room:
             return room
         # Above these shares it would soon be full again; the second way to drop takes ten times as long as the first.
         for look_at_all, share in ((False, 0.8), (True, 0.6)):
-            self._kernels.module.drop_places(self._view, look_at_all)
-            wanted = int(size[kernels.PLACES]) + 2 * self._occurrences(slot)
+            self._kernels.of(kernels_places).drop_places(self._view, look_at_all)
+            wanted = int(size[kernels_state.PLACES]) + 2 * self._occurrences(slot)
             if wanted <= share * room:
                 return room
         return max(room, wanted * 3 // 2)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe_viz.engine import kernels, kernels_cells, kernels_order
+from bpe_viz.engine import kernels_cells, kernels_order, kernels_state
 from bpe_viz.engine.arrays import longer, zeros
 from bpe_viz.engine.compiled import PLAIN, Kernels
-from bpe_viz.engine.kernels import State
 from bpe_viz.engine.kernels_order import Order
+from bpe_viz.engine.kernels_state import State
 from bpe_viz.engine.symbols import SymbolizedPretokens
 from bpe_viz.engine.types import TrainingOptions
 from bpe_viz.errors import CorpusError, OptionError
@@ -58,9 +58,9 @@ def first_state(
     state.ends_word[:n_base] = vocabulary.ends_word
     state.left_stamp[:n_base] = -1
     state.right_stamp[:n_base] = -1
-    state.size[kernels.SYMBOLS] = n_base
-    state.size[kernels.TEXT] = len(text)
-    state.size[kernels.TOKENS] = int((occurrences * written.lengths).sum())
+    state.size[kernels_state.SYMBOLS] = n_base
+    state.size[kernels_state.TEXT] = len(text)
+    state.size[kernels_state.TOKENS] = int((occurrences * written.lengths).sum())
     return state._replace(
         cell=_cells(written, kernel_set),
         occurrences=occurrences,
@@ -137,13 +137,13 @@ _GROWS_WITH = {
 }  # fmt: skip
 _OF_FIRST_SEEN = ("first_place", "first_at")  # grow with pairs, if the rule looks at them
 _USED = {
-    "pairs": kernels.PAIRS,
-    "places": kernels.PLACES,
-    "changes": kernels.CHANGES,
-    "changed_rows": kernels.CHANGED_ROWS,
-    "merges": kernels.MERGES,
-    "symbols": kernels.SYMBOLS,
-    "text": kernels.TEXT,
+    "pairs": kernels_state.PAIRS,
+    "places": kernels_state.PLACES,
+    "changes": kernels_state.CHANGES,
+    "changed_rows": kernels_state.CHANGED_ROWS,
+    "merges": kernels_state.MERGES,
+    "symbols": kernels_state.SYMBOLS,
+    "text": kernels_state.TEXT,
 }
 _INT64 = {
     "count", "prefix", "first_at", "before", "change", "merged_count", "replacements", "ties", "tokens_after",
@@ -171,13 +171,13 @@ def _nothing() -> State:
     )
     return State(
         order=order,
-        size=np.zeros(kernels.N_SIZES, dtype=np.int64),
+        size=np.zeros(kernels_state.N_SIZES, dtype=np.int64),
         cell=np.empty(0, dtype=np.int32),
         weight=np.empty(0, dtype=np.int64),
         occurrences=np.empty(0, dtype=np.int64),
         place_start=np.zeros(1, dtype=np.int64),
         tree=np.full(2, kernels_order.NO_SLOT, dtype=np.int32),
-        with_count=np.zeros(kernels.SMALL_COUNT, dtype=np.int64),
+        with_count=np.zeros(kernels_state.SMALL_COUNT, dtype=np.int64),
         **empty,
     )
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe_viz.engine import compiled, kernels, reference
+from bpe_viz.engine import compiled, kernels_places, kernels_state, reference
 from bpe_viz.engine.compiled import PLAIN, Kernels
 from bpe_viz.engine.corpus import count_text, count_words, worked_example
 from bpe_viz.engine.reader import Reader
@@ -432,12 +432,12 @@ class TestScale:
         assert len(Reader(trainer.timeline).frame(1, rows=[0]).splits[0]) == 35_000
 
     def test_counts_above_the_small_ones_have_true_ties(self):
-        many = kernels.SMALL_COUNT * 3
+        many = kernels_state.SMALL_COUNT * 3
         trainer = trained({"ab": many, "cd": many, "ef": many, "gh": 5, "ij": 5}, TrainingOptions(base="characters"))
         assert [m.ties for m in trainer.timeline.merges()] == [3, 2, 1, 2, 1]
 
     def test_a_chosen_pair_far_below_the_best_has_true_ties(self):
-        many = kernels.SMALL_COUNT * 8
+        many = kernels_state.SMALL_COUNT * 8
         words = {"ab": many, "cd": many // 4, "ef": many // 4, "gh": many // 4 + 1}
         trainer = Trainer(count_words(words, "words").pretokens, TrainingOptions(base="characters"))
         assert trainer.merge_pair(named(trainer, "e", "f")).ties == 2
@@ -498,11 +498,12 @@ def test_dropping_places_changes_no_merge(words, chosen, every, look_at_all):
     dropped = Trainer(count_words(words, "words").pretokens, chosen)
     while dropped.step() is not None:
         if dropped.frontier % every == 0:
-            kernels.drop_places(dropped._view, look_at_all)
+            kernels_places.drop_places(dropped._view, look_at_all)
             arrays = dropped._arrays
-            used = arrays.place[: arrays.size[kernels.PLACES]]
+            used = arrays.place[: arrays.size[kernels_state.PLACES]]
             slots = np.repeat(
-                np.arange(arrays.size[kernels.PAIRS]), np.diff(arrays.place_start[: arrays.size[kernels.PAIRS] + 1])
+                np.arange(arrays.size[kernels_state.PAIRS]),
+                np.diff(arrays.place_start[: arrays.size[kernels_state.PAIRS] + 1]),
             )
             assert (arrays.order.count[slots] > 0).all()
             assert not look_at_all or (arrays.cell[3 * used + 1] == slots).all()
