@@ -97,5 +97,10 @@ def _of_class_there(pattern: str, characters: str) -> set[str]:
     return {piece for piece, _ in Split(Regex(pattern), "removed", invert=True).pre_tokenize_str(characters)}
 
 
+def is_settled(text: str) -> bool:
+    """Tell whether all characters are so old that every library sorts them alike, and brings them to NFC alike."""
+    return text.isascii() or _UNSETTLED.search(text) is None
+
+
 ALIKE = AlikeCharacters()
 """One memory for all, as it depends on the libraries alone."""

@@ -153,8 +153,6 @@ class Encoder:
                 encoded = self.tokenizer.lay_out(piece.decode(), special_text)
             ids = encoded.at(self.tokenizer.position).ids
             return ids[ids >= 0].astype(np.int32)
-        if self.tokenizer.normalizes_first and cut.looks_for_special:
-            self.tokenizer.check_special_tokens(piece.decode())
         worker = self._workers.get()
         try:
             found = []
