@@ -61,7 +61,8 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     tokenizer.pipeline = ClipPipeline(counting, special_ids)
     tokenizer.normalizes_first = True
     tokenizer.not_in_options = (
-        "OpenAI's code repairs text with ftfy and reads HTML entities before it cuts; the tokenizers library does not.",
+        "OpenAI's code repairs text with ftfy and reads HTML entities before it cuts, and finds no special token right "
+        "behind a sign; the tokenizers library does otherwise.",
     )
     tokenizer.notes = (
         *written.notes,

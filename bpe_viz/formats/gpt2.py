@@ -26,7 +26,7 @@ from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._added_tokens import AddedToken, added_ids
 from bpe_viz.formats._gpt2_document import document_beside, with_settings
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
-from bpe_viz.formats._gpt2_settings import CLASSES, Settings, TokenizerClass, read_settings
+from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
 from bpe_viz.formats._own_library import Encode, OwnLibrary, encode_with_tokenizers
 from bpe_viz.formats._reading import read_whole, shortened_line
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
@@ -203,6 +203,11 @@ def _notes(name: str, settings: Settings, kind: TokenizerClass | None) -> Iterat
         listed = ", ".join(path.name for path in settings.paths)
         yield f"Read beside them: {listed}."
     yield from settings.notes
+    if kind is CLIP:
+        yield (
+            "Text is cleaned as the tokenizers library does it. The slow CLIPTokenizer of transformers 4 repaired it "
+            "with ftfy, as OpenAI's code does: ids of text that is no printable ASCII may differ there."
+        )
     if kind is not None and kind.around:
         yield f"Its library puts {' and '.join(kind.around)} around a text; here they are left out."
 
