@@ -8,6 +8,7 @@ elsewhere.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import numpy as np
 import regex
@@ -97,9 +98,9 @@ def _of_class_there(pattern: str, characters: str) -> set[str]:
     return {piece for piece, _ in Split(Regex(pattern), "removed", invert=True).pre_tokenize_str(characters)}
 
 
-def is_settled(text: str) -> bool:
-    """Tell whether all characters are so old that every library sorts them alike, and brings them to NFC alike."""
-    return text.isascii() or _UNSETTLED.search(text) is None
+def is_settled_nfc(text: str) -> bool:
+    """Tell whether every library sorts all characters alike, as they are so old, and NFC leaves all as they are."""
+    return text.isascii() or (_UNSETTLED.search(text) is None and unicodedata.is_normalized("NFC", text))
 
 
 ALIKE = AlikeCharacters()

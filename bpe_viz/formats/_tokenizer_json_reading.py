@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from bpe_viz.engine.alike_characters import is_settled
+from bpe_viz.engine.alike_characters import is_settled_nfc
 from bpe_viz.engine.library_pipelines import (
     BYTE_MODEL,
     AddedTokens,
@@ -192,7 +192,7 @@ class _Reading:
             return pipelines.steps
         always = frozenset(token.content for token in self.file.added_tokens or () if not token.special)
         plain = PlainPipeline(tokenizer.counting, tokenizer.special_ids, always)
-        return GuardedPipeline(plain, pipelines.built, is_settled if forms else None)
+        return GuardedPipeline(plain, pipelines.built, is_settled_nfc if forms else None)
 
     def view_only(self, kind: str, why: str) -> Tokenizer:
         """Read a model that the library runs as a whole.
