@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bpe_viz.engine.alike_characters import ALIKE
+from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from bpe_viz.errors import FormatError, OptionError
 from bpe_viz.formats import load_tokenizer, save_tokenizer
