@@ -67,6 +67,9 @@ class ClipPipeline(NormalizedFirstPipeline):
 
     title = "as OpenAI's code for CLIP"
 
+    def _normalized(self, text: str) -> str:
+        return cleaned(text)
+
     def _aligned(self, text: str) -> tuple[str, Groups]:
         return aligned(text)
 

@@ -81,6 +81,16 @@ class NormalizedFirstPipeline:
         """Return False."""
         return False
 
+    def pretokens(self, text: str, special_text: SpecialText) -> Iterator[tuple[str, bool]]:
+        """Yield (pre-token or special token, is special) in order: what prepare tells, but for the places."""
+        normalized = self._normalized(text)
+        for start, end, is_special in self._pieces(normalized, self._special_ids if special_text != "text" else ()):
+            yield normalized[start:end], is_special
+
+    def _normalized(self, text: str) -> str:
+        """Return what special tokens are looked for in."""
+        return normalize(without_surrogates(text)[0], self._counting.normalize)
+
     def _aligned(self, text: str) -> tuple[str, Groups]:
         """Return the normalized text, and which characters became which bytes, as of aligned_normalize."""
         return aligned_normalize(without_surrogates(text)[0], self._counting.normalize)

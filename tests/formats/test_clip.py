@@ -82,7 +82,9 @@ CASES = [
 def test_text_is_cleaned_cut_and_merged_as_its_code_does(text, ids, as_text, clip, without_ftfy):
     assert clip.encode_ids(text) == ids
     assert Encoder(clip).encode_bytes(text.encode()).tolist() == ids
-    assert clip.encode(text, "text").ids == (ids if as_text is None else as_text)
+    ids_of_text = ids if as_text is None else as_text
+    assert clip.encode(text, "text").ids == ids_of_text
+    assert Encoder(clip).encode_bytes(text.encode(), allow_special=False).tolist() == ids_of_text
     encoded = clip.lay_out(text)
     tokens = encoded.at(clip.position)
     assert tokens.ids.tolist() == ids
