@@ -8,6 +8,7 @@ elsewhere.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -108,6 +109,11 @@ def _cut_there(pattern: str) -> Any:
     from tokenizers.pre_tokenizers import Split
 
     return Split(Regex(pattern), "removed", invert=True)
+
+
+def is_settled_nfc(text: str) -> bool:
+    """Tell whether every library sorts all characters alike, as they are so old, and NFC leaves all as they are."""
+    return text.isascii() or (_UNSETTLED.search(text) is None and unicodedata.is_normalized("NFC", text))
 
 
 ALIKE = AlikeCharacters()

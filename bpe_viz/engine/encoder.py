@@ -36,6 +36,7 @@ from bpe_viz.engine.encoding_arrays import (
 from bpe_viz.engine.kernels_encoding import IDS, PACKED_TOKENS, WANTED, Room
 from bpe_viz.engine.kernels_merging import Merges
 from bpe_viz.engine.library_pipelines import GuardedPipeline
+from bpe_viz.engine.normalized_first import NormalizedFirstPipeline
 from bpe_viz.engine.piece_cutting import PieceCutter
 from bpe_viz.engine.pipeline import PlainPipeline, SpecialText
 from bpe_viz.engine.pretokenize import Pretokenizer, pretokenizer_for
@@ -149,12 +150,12 @@ class Encoder:
     def _encode_piece(self, piece: bytes, cut: PieceCutter, allow_special: bool) -> Ids:
         special_text: SpecialText = "allow" if allow_special else "text"
         if self._is_guarded and not self._is_plain(piece, special_text):
+            if isinstance(self.tokenizer.pipeline, NormalizedFirstPipeline):
+                return self._encode_normalized(self.tokenizer.pipeline, piece.decode(), special_text)
             with self._one_at_a_time:
                 encoded = self.tokenizer.lay_out(piece.decode(), special_text)
             ids = encoded.at(self.tokenizer.position).ids
             return ids[ids >= 0].astype(np.int32)
-        if self.tokenizer.normalizes_first and cut.looks_for_special:
-            self.tokenizer.check_special_tokens(piece.decode())
         worker = self._workers.get()
         try:
             found = []
@@ -166,6 +167,21 @@ class Encoder:
             return found[0] if len(found) == 1 else np.concatenate(found)
         finally:
             self._workers.put(worker)
+
+    def _encode_normalized(self, pipeline: NormalizedFirstPipeline, text: str, special_text: SpecialText) -> Ids:
+        """Encode a text whose pre-tokens a pipeline knows; where its tokens stand would take 200 bytes a character."""
+        known: dict[str, list[int]] = {}
+        ids: list[int] = []
+        for pretoken, is_special in pipeline.pretokens(text, special_text):
+            if is_special:
+                ids.append(self.tokenizer.special_ids[pretoken])
+                continue
+            found = known.get(pretoken)
+            if found is None:
+                encoded = self.tokenizer.encode_pretoken(pretoken.encode())
+                found = known[pretoken] = [token_id for token_id in encoded if token_id is not None]
+            ids += found
+        return np.array(ids, dtype=np.int32)
 
 
 def _slices(data: bytes | mmap.mmap, kernel_set: Kernels | None) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bpe_viz.engine.alike_characters import ALIKE
 from bpe_viz.engine.joined_steps import JoinedSteps
+from bpe_viz.engine.normalized_first import NormalizedFirstPipeline, finds_the_same
 from bpe_viz.engine.pipeline import (
     Int64s,
     Pipeline,
@@ -29,6 +30,7 @@ from bpe_viz.engine.pipeline import (
     refuse_special_text,
     without_surrogates,
 )
+from bpe_viz.engine.segments import normalize, unknown_to_python
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError, OptionError
 
@@ -272,15 +274,22 @@ class GuardedPipeline:
 
     title = PlainPipeline.title
 
-    def __init__(self, plain: PlainPipeline, exact: Callable[[], Pipeline]) -> None:
-        """exact: builds the pipeline that cuts as the file's own library does, when it is needed"""
+    def __init__(
+        self, plain: PlainPipeline, exact: Callable[[], Pipeline], is_certain: Callable[[str], bool] | None = None
+    ) -> None:
+        """Take both.
+
+        exact: builds the pipeline that cuts as the file's own library does, when it is needed
+        is_certain: tells of a text whether both cut it alike; None: its characters tell
+        """
         self._plain = plain
         self._build = exact
         self._exact: Pipeline | None = None
+        self._is_certain = _has_alike_characters if is_certain is None else is_certain
 
     def prepare(self, text: str, special_text: SpecialText, around: bool) -> PreparedText:
         """Cut a text. Raises OptionError for special text that is to be an error, FormatError."""
-        if ALIKE.holds(self._plain.normalized(text)):
+        if self._is_certain(text):
             return self._plain.prepare(text, special_text, around)
         if self._exact is None:
             self._exact = self._build()
@@ -288,7 +297,11 @@ class GuardedPipeline:
 
     def is_plain_for(self, text: str, special_text: SpecialText = "allow") -> bool:
         """Tell whether both cut this text alike."""
-        return self._plain.is_plain_for(text, special_text) and ALIKE.holds(self._plain.normalized(text))
+        return self._plain.is_plain_for(text, special_text) and self._is_certain(text)
+
+
+def _has_alike_characters(text: str) -> bool:
+    return ALIKE.holds(text)
 
 
 class _OlderPipeline(PlainPipeline):
@@ -301,9 +314,19 @@ class _OlderPipeline(PlainPipeline):
 def cut_as_the_library(counting: CountingOptions, special_ids: dict[str, int]) -> GuardedPipeline:
     """Return a pipeline for options of a file whose own library knows an older Unicode than `regex`.
 
+    Where something is normalized, that library does it to the whole text, before it looks for special tokens.
     special_ids: the ids of the special tokens of `counting`, by text
     """
-    return GuardedPipeline(PlainPipeline(counting, special_ids), partial(_OlderPipeline, counting, special_ids))
+    plain = PlainPipeline(counting, special_ids)
+    if counting.normalize:
+        exact = partial(NormalizedFirstPipeline, counting, special_ids)
+        return GuardedPipeline(plain, exact, partial(_is_certain_normalized, counting))
+    return GuardedPipeline(plain, partial(_OlderPipeline, counting, special_ids))
+
+
+def _is_certain_normalized(counting: CountingOptions, text: str) -> bool:
+    is_alike = ALIKE.holds(normalize(text, counting.normalize)) and not unknown_to_python(text)
+    return is_alike and finds_the_same(counting, text)
 
 
 def added_texts(library: Any) -> dict[str, str]:

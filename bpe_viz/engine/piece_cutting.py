@@ -29,11 +29,6 @@ class PieceCutter:
         self._reach = len(longest_first[0]) - 1 if longest_first else 0
         self._special = regex.compile(b"|".join(map(regex.escape, longest_first))) if longest_first else None
 
-    @property
-    def looks_for_special(self) -> bool:
-        """Whether there are special tokens to cut out."""
-        return self._special is not None
-
     def pieces(self, slices: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of all slices in pieces, none empty; a slice ends with a whole character."""
         held: list[bytes] = []

@@ -24,6 +24,9 @@ from bpe_viz.errors import OptionError
 
 Int64s = NDArray[np.int64]
 
+Groups = tuple[Int64s, Int64s, Int64s]
+"""Which characters of a text became which bytes; see aligned_normalize."""
+
 SpecialText = Literal["allow", "text", "error"]
 """What the text of a special token becomes: the token, plain text, or an error."""
 
@@ -160,18 +163,29 @@ class PlainPipeline:
 
     def _stretch(self, text: str, offset: int) -> tuple[Stretch, int]:
         """Cut text without special tokens; also returns how many code points the pretokenizer left uncovered."""
-        normalized, (chars, byte_from, byte_to) = aligned_normalize(text, self._counting.normalize)
+        normalized, groups = aligned_normalize(text, self._counting.normalize)
         spans = self._spans(normalized)
-        pretokens = tuple(normalized[a:b].encode() for a, b in spans)
-        at_byte = np.arange(sum(map(len, pretokens)), dtype=np.int64)
-        if lost := uncovered(len(normalized), spans):
-            # Spans leave gaps between them, by which the bytes behind move.
-            lengths = np.array([len(one) for one in pretokens], dtype=np.int64)
-            span_from = byte_offsets(normalized)[[a for a, _ in spans]]
-            at_byte += np.repeat(span_from - (np.cumsum(lengths) - lengths), lengths)
-        group = np.searchsorted(byte_from, at_byte, side="right") - 1
-        opens, closes = at_byte == byte_from[group], at_byte == byte_to[group] - 1
-        return Stretch(pretokens, group, opens, closes, chars[:-1] + offset, chars[1:] + offset), lost
+        return stretch_of(normalized, spans, groups, offset), uncovered(len(normalized), spans)
+
+
+def stretch_of(text: str, spans: Sequence[tuple[int, int]], groups: Groups, offset: int = 0) -> Stretch:
+    """Return the pre-tokens of a normalized text.
+
+    spans: where each starts and ends, in code points
+    groups: which characters of the text that was given became which bytes, as of aligned_normalize
+    offset: of that text, in a longer one
+    """
+    chars, byte_from, byte_to = groups
+    pretokens = tuple(text[a:b].encode() for a, b in spans)
+    at_byte = np.arange(sum(map(len, pretokens)), dtype=np.int64)
+    if uncovered(len(text), spans):
+        # Spans leave gaps between them, by which the bytes behind move.
+        lengths = np.array([len(one) for one in pretokens], dtype=np.int64)
+        span_from = byte_offsets(text)[[a for a, _ in spans]]
+        at_byte += np.repeat(span_from - (np.cumsum(lengths) - lengths), lengths)
+    group = np.searchsorted(byte_from, at_byte, side="right") - 1
+    opens, closes = at_byte == byte_from[group], at_byte == byte_to[group] - 1
+    return Stretch(pretokens, group, opens, closes, chars[:-1] + offset, chars[1:] + offset)
 
 
 def set_token(token_id: int, text: str, start: int, end: int) -> SetTokens:
@@ -179,10 +193,7 @@ def set_token(token_id: int, text: str, start: int, end: int) -> SetTokens:
     return SetTokens((token_id,), (text.encode(),), np.array([start], np.int64), np.array([end], np.int64))
 
 
-_Groups = tuple[Int64s, Int64s, Int64s]
-
-
-def aligned_normalize(text: str, forms: Sequence[str]) -> tuple[str, _Groups]:
+def aligned_normalize(text: str, forms: Sequence[str]) -> tuple[str, Groups]:
     """Normalize a text and tell which characters became which bytes.
 
     Returns the new text and, for groups that were normalized on their own, (characters where each begins, and one

@@ -98,6 +98,7 @@ def normalize(text: str, forms: Sequence[str]) -> str:
     return text
 
 
+_ASSIGNED = regex.compile(r"\P{Cn}")
 _MARKS = regex.compile(r"\p{M}{100,}")
 
 
@@ -112,6 +113,15 @@ def _order_marks(run: regex.Match[str]) -> str:
     for _, marks in groupby(decomposed, key=lambda mark: unicodedata.combining(mark) > 0):
         ordered += sorted(marks, key=unicodedata.combining)
     return "".join(ordered)
+
+
+def unknown_to_python(text: str) -> str:
+    """Return the characters of a text that are newer than the Unicode by which Python normalizes, each once."""
+    if text.isascii():
+        return ""
+    return "".join(
+        one for one in sorted(set(text)) if unicodedata.category(one) == "Cn" and _ASSIGNED.match(one) is not None
+    )
 
 
 def last_normalization_cut(text: str) -> int:

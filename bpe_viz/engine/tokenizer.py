@@ -15,7 +15,6 @@ from bpe_viz.engine.layout import EncodedText, lay_out
 from bpe_viz.engine.merge_ranks import MergeRanks, MergeSource
 from bpe_viz.engine.number_table import NumberTable
 from bpe_viz.engine.pipeline import Pipeline, PlainPipeline, SpecialText
-from bpe_viz.engine.segments import cut_special_tokens, normalize
 from bpe_viz.engine.symbols import GAP, BaseVocabulary, SymbolTable
 from bpe_viz.engine.types import DEFAULT_MARKER, CountingOptions, Encoding, Pair, Token
 from bpe_viz.errors import FormatError
@@ -109,7 +108,7 @@ class Tokenizer:
         self.refuses_gaps = False
         """A text with a character that the base lacks is refused: the file's own library would join its neighbours."""
         self.normalizes_first = False
-        """The file's own library looks for special tokens after normalizing: a text where that differs is refused."""
+        """The file's own library looks for special tokens after normalizing."""
         if special_ids is None:
             ids, special_ids = self._number_with_specials(specials_first)
         self._ids = np.arange(len(symbols), dtype=np.int64) if ids is None else ids
@@ -118,6 +117,8 @@ class Tokenizer:
         """What stands around the merges."""
         self.is_told_by_options = True
         """Base, merges and `counting` tell all that the file does, so that other formats may hold it."""
+        self.not_in_options: tuple[str, ...] = ()
+        """What its file's own library does besides, and other formats do not hold."""
         self.kind = "BPE"
         """The kind of its model."""
         self.why_no_merges = ""
@@ -288,8 +289,6 @@ class Tokenizer:
         around: with the tokens that its file puts around a text
         Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
-        if self.normalizes_first and special_text != "text":
-            self.check_special_tokens(text)
         encoded = lay_out(self, self._boundaries, text, special_text, around)
         if self.refuses_gaps and len(gaps := np.flatnonzero(encoded.symbols == GAP)):
             start, end = int(encoded.start[gaps[0]]), int(encoded.end[gaps[0]])
@@ -299,21 +298,6 @@ class Tokenizer:
                 "Leave such characters out of the text.",
             )
         return encoded
-
-    def check_special_tokens(self, text: str) -> None:
-        """Raise FormatError if normalizing makes or unmakes a special token: the library looks for it afterwards."""
-        forms, specials = self.counting.normalize, self.counting.special_tokens
-        here = [
-            (stretch if is_special else normalize(stretch, forms), is_special)
-            for stretch, is_special in cut_special_tokens(text, specials)
-        ]
-        there = [(stretch, is_special) for stretch, is_special in cut_special_tokens(normalize(text, forms), specials)]
-        if here != there:
-            raise FormatError(
-                f"Normalizing this text ({', '.join(forms)}) makes or unmakes the text of a special token, which the "
-                f"library of {self.name} looks for afterwards and bpe_viz before.",
-                "Encode special tokens as plain text, or change the text.",
-            )
 
     def encode(self, text: str, special_text: SpecialText = "allow") -> Encoding:
         """Encode a text at this tokenizer's position; what else is to be said of it is worked out when asked for.
@@ -329,7 +313,7 @@ class Tokenizer:
 
         Raises BpeVizError for special text that is to be an error, and for a character that may be no gap.
         """
-        is_plain = special_text == "allow" and not self.refuses_gaps and not self.normalizes_first
+        is_plain = special_text == "allow" and not self.refuses_gaps
         if not is_plain or not self.pipeline.is_plain_for(text):
             details = self.lay_out(text, special_text).encoding(self.position)
             return [token.id for token in details.tokens if token.id is not None]

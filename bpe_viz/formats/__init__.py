@@ -187,6 +187,7 @@ def losses(tokenizer: Tokenizer, target: Format) -> list[str]:
     found = list(target.losses(tokenizer))
     if _is_kept(tokenizer, target):
         return found
+    found += tokenizer.not_in_options
     specials = {text.encode() for text in tokenizer.special_ids}
     unmade = range(len(tokenizer.symbols) - tokenizer.symbols.n_unmade, len(tokenizer.symbols))
     if n := sum(tokenizer.symbols.content(symbol) not in specials for symbol in unmade):

@@ -39,6 +39,7 @@ def with_settings(
         _added(text, number, settings)
         for text, number in sorted(tokenizer.special_ids.items(), key=lambda item: item[1])
     ]
+    document |= {} if kind is None else kind.steps
     document["post_processor"] = _template(*settings.around, tokenizer.special_ids)
     if settings.adds_space:
         if kind is None:

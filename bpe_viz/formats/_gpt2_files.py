@@ -19,13 +19,10 @@ from bpe_viz.formats._reading import (
     unreadable,
     without_bom,
 )
-from bpe_viz.formats._written_merges import HEADER, is_header, looks_like_merges
+from bpe_viz.formats._written_merges import HEADER, is_clip, is_header, looks_like_merges
 
 NAMES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 """A vocabulary and its merges; both may follow a prefix, as in `novel-vocab.json`."""
-
-CLIP_HEADER = '"bpe_simple_vocab_16e6.txt'
-"""CLIP's file of merges, which needs no vocabulary: its code numbers the tokens."""
 
 _VOCABULARY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[0-9]+\s*[,}]')
 _OTHER_JSON = re.compile(rb'\s*\{\s*"(?:explicit_n_vocab|version)"')
@@ -34,16 +31,11 @@ _MOST_NEIGHBOURS = 500
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A vocabulary and its merges. vocabulary: None for CLIP's file, which has none"""
+    """A vocabulary and its merges."""
 
-    vocabulary: Path | None
+    vocabulary: Path
     merges: Path
     notes: tuple[str, ...] = ()
-
-
-def is_clip(head: bytes) -> bool:
-    """Tell whether a file begins as CLIP's merges do."""
-    return without_bom(head).startswith(CLIP_HEADER.encode())
 
 
 def is_vocabulary(head: bytes) -> bool:
@@ -54,11 +46,9 @@ def is_vocabulary(head: bytes) -> bool:
 
 def is_one_of_the_two(path: Path, head: bytes) -> bool:
     """Tell whether a file is GPT-2's vocabulary or merges, by its beginning, its name and its neighbours."""
-    if is_clip(head):
-        return True
     if is_vocabulary(head):
         return _prefix(path, 0) is not None or bool(_merges_beside(path))
-    if not _begins_like_merges(path, head):
+    if is_clip(head) or not _begins_like_merges(path, head):
         return False
     return _named_partner(path, 1, 0) is not None or _is_written_in_stand_ins(head) or bool(_vocabularies_beside(path))
 
@@ -72,8 +62,6 @@ def find_files(path: Path) -> Files:
         head = read_head(path)
     except OSError as error:
         raise unreadable(path, error) from error
-    if is_clip(head):
-        return Files(None, path)
     have, want = (0, 1) if is_vocabulary(head) or without_bom(head).lstrip().startswith(b"{") else (1, 0)
     partner = _named_partner(path, have, want)
     notes: tuple[str, ...] = ()

@@ -17,7 +17,6 @@ from bpe_viz.formats._reading import AGAIN, LARGEST_ID, parse_json, parse_number
 
 CONFIG, MAP, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-_OTHERWISE = "bpe_viz does not encode so yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,7 @@ class TokenizerClass:
     around: the tokens that it puts around a text, which the two files do not say and bpe_viz leaves out
     named: the tokens that have a part to play where no file says which, by the part
     forgets_flags: it adds those tokens itself, and what a file says of them is lost
+    steps: the parts of a tokenizer.json that it builds otherwise than from the above
     """
 
     pretokenizer: str
@@ -37,19 +37,39 @@ class TokenizerClass:
     around: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
     forgets_flags: bool = False
+    steps: Mapping[str, Any] = field(default_factory=dict)
 
 
 _END = "<|endoftext|>"
 _GPT2_NAMED = dict.fromkeys(("bos_token", "eos_token", "unk_token"), _END)
 _QWEN2_NAMED = dict.fromkeys(("eos_token", "unk_token", "pad_token"), _END)
 
+_CLIP_PATTERN = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
 CLIP = TokenizerClass(
     "gpt2",
-    pattern=r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",
-    # The library also makes one space of white space, which the pattern drops.
+    pattern=_CLIP_PATTERN,
     normalize=("NFC", "lowercase"),
     end_of_word="glued",
     around=("<|startoftext|>", "<|endoftext|>"),
+    steps={
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "NFC"},
+                {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+                {"type": "Lowercase"},
+            ],
+        },
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                {"type": "Split", "pattern": {"Regex": _CLIP_PATTERN}, "behavior": "Removed", "invert": True},
+                # It cuts again, by GPT-2's pattern: the text of a special token, where that is no token.
+                {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+            ],
+        },
+    },
 )
 
 # Source: transformers 5.24, models/gpt2/tokenization_gpt2.py and its neighbours.
@@ -59,6 +79,9 @@ CLASSES = {
     "Qwen2Tokenizer": TokenizerClass("qwen2", normalize=("NFC",), named=_QWEN2_NAMED, forgets_flags=True),
     "CLIPTokenizer": CLIP,
 }
+
+IGNORING_CASE = {*CLASSES, "RobertaTokenizer", "BartTokenizer"}
+"""Classes that do not heed do_lower_case, neither in transformers 5.24 nor in 4.57, slow or fast."""
 
 
 class AddedToken(msgspec.Struct):
@@ -83,6 +106,7 @@ class Settings:
     flags: what else is said of a token, by text
     named: the tokens that have a part to play, by the part, such as bos_token; None: none is to play it
     others: additional special tokens
+    notes: what is to be said of them
     adds_space: a space is put before a text; adds_begin, adds_end: bos_token and eos_token are put around it
     """
 
@@ -93,6 +117,7 @@ class Settings:
     paths: list[Path] = field(default_factory=list)
     flags: dict[str, AddedToken] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     adds_space: bool = False
     adds_begin: bool = False
     adds_end: bool = False
@@ -167,7 +192,13 @@ def _read_config(settings: Settings, path: Path, config: dict[str, Any]) -> None
     name = config.get("tokenizer_class")
     settings.class_name = str(name).removesuffix("Fast") if name else ""
     if config.get("do_lower_case"):
-        raise FormatError(f"{path}: do_lower_case is {shortened_json(config['do_lower_case'])}.", _OTHERWISE)
+        if settings.class_name not in IGNORING_CASE:
+            raise FormatError(
+                f"{path}: do_lower_case is {shortened_json(config['do_lower_case'])}, and bpe_viz does not know what a "
+                f"{settings.class_name or 'tokenizer of no named class'} does then.",
+                "Remove it there, if a text is to be encoded as it is.",
+            )
+        settings.notes.append(f"{CONFIG} says do_lower_case, which a {settings.class_name} does not heed.")
     settings.adds_space = bool(config.get("add_prefix_space"))
     settings.adds_begin, settings.adds_end = bool(config.get("add_bos_token")), bool(config.get("add_eos_token"))
     decoder = config.get("added_tokens_decoder") or {}

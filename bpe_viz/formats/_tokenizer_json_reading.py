@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from bpe_viz.engine.alike_characters import is_settled_nfc
 from bpe_viz.engine.library_pipelines import (
     BYTE_MODEL,
     AddedTokens,
@@ -185,12 +186,13 @@ class _Reading:
         return steps
 
     def _pipeline(self, tokenizer: Tokenizer, pipelines: _Pipelines, steps: PlainSteps | None) -> Pipeline:
-        is_scanned = steps is not None and steps.is_scanned and not steps.normalize and steps.removed is None
-        if not is_scanned or type(tokenizer.base) is not BaseVocabulary:
+        is_scanned = steps is not None and steps.is_scanned and steps.removed is None
+        forms = () if steps is None else steps.normalize
+        if not is_scanned or forms not in ((), ("NFC",)) or type(tokenizer.base) is not BaseVocabulary:
             return pipelines.steps
         always = frozenset(token.content for token in self.file.added_tokens or () if not token.special)
         plain = PlainPipeline(tokenizer.counting, tokenizer.special_ids, always)
-        return GuardedPipeline(plain, pipelines.built)
+        return GuardedPipeline(plain, pipelines.built, is_settled_nfc if forms else None)
 
     def view_only(self, kind: str, why: str) -> Tokenizer:
         """Read a model that the library runs as a whole.

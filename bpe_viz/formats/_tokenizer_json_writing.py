@@ -7,6 +7,7 @@ find there.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,6 +29,10 @@ NORMALIZERS = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD", "lowe
 """What the library calls our normalizations."""
 
 SIGMA_NOTE = "Lowercasing makes every capital sigma σ in the tokenizers library; bpe_viz makes one that ends a word ς."
+UNICODE_NOTE = (
+    f"bpe_viz normalizes by Unicode {unicodedata.unidata_version}, the tokenizers library by other versions of it: "
+    "rare letters and marks of the last years may differ."
+)
 
 
 def written(tokenizer: Tokenizer) -> bytes:
@@ -316,6 +321,8 @@ def losses(tokenizer: Tokenizer) -> Iterator[str]:
         return
     if "lowercase" in tokenizer.counting.normalize:
         yield SIGMA_NOTE
+    if tokenizer.counting.normalize:
+        yield UNICODE_NOTE
     others = [text for text in tokenizer.counting.special_tokens if not _is_normalized(tokenizer, text)]
     if tokenizer.normalizes_first and others:
         yield (

@@ -21,6 +21,8 @@ from bpe_viz.errors import FormatError
 from bpe_viz.formats._reading import damaged, lines_of, shortened_line, without_bom
 
 HEADER = "#version:"
+CLIP_HEADER = '"bpe_simple_vocab_16e6.txt'
+"""How OpenAI's list of CLIP's merges begins, before that header; it needs no vocabulary."""
 
 _OTHER_FILE = "bpe_viz does not read such a list yet."
 
@@ -92,6 +94,11 @@ def read_merges(path: Path, data: bytes, may_have_counts: bool = False) -> Writt
         shown = ", ".join(map(str, blank[:5])) + (", …" if len(blank) > 5 else "")
         notes = (f"{path.name}: blank lines are passed over, which other programs refuse: {shown}.",)
     return WrittenList(path, header, merges, n_columns == 3, notes)
+
+
+def is_clip(head: bytes) -> bool:
+    """Tell whether a file begins as CLIP's merges do."""
+    return without_bom(head).startswith(CLIP_HEADER.encode())
 
 
 def is_header(line: str) -> bool:

@@ -41,7 +41,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     ids = read_bert(path)
     beside = path.parent / SETTINGS
     settings = parse_json(beside, read_whole(beside), _Settings, SETTINGS) if beside.is_file() else _Settings()
-    notes = [f"BERT's own steps are run; {SETTINGS} beside the file says how." if beside.is_file() else _ALONE]
+    notes = [f"BERT's own steps are run; {SETTINGS} beside the file says how." if beside.is_file() else _ALONE, _WHOSE]
     lowers = settings.do_lower_case
     if lowers is None:
         lowers = not _has_capitals(ids)
@@ -57,6 +57,11 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
 
 
 _ALONE = f"BERT's own steps are run, as no {SETTINGS} stands beside the file."
+
+_WHOSE = (
+    "The tokenizers library runs them. Google's first code, in Python, sorts rare characters by another Unicode, and "
+    "drops those that it does not know."
+)
 
 
 def _has_capitals(ids: Mapping[str, int]) -> bool:

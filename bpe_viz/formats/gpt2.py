@@ -1,4 +1,4 @@
-"""GPT-2's `vocab.json` with `merges.txt`, and what takes after it: `encoder.json` with `vocab.bpe`, CLIP's merges.
+"""GPT-2's `vocab.json` with `merges.txt`, and what takes after it: `encoder.json` with `vocab.bpe`.
 
 The two files say which token has which id and what merges, and neither how text is cut nor which tokens are special.
 That comes from the files that stand beside them, from the published vocabulary that they are, or from the user.
@@ -18,7 +18,7 @@ import numpy as np
 from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.listed_ranks import ListedRanks
 from bpe_viz.engine.pretokenize import pretokenizer_for
-from bpe_viz.engine.symbols import BaseVocabulary, stand_in_order
+from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.errors import FormatError
@@ -30,7 +30,7 @@ from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerCla
 from bpe_viz.formats._own_library import Encode, OwnLibrary, encode_with_tokenizers
 from bpe_viz.formats._reading import read_whole, shortened_line
 from bpe_viz.formats._stand_ins import LETTER_OF_BYTE
-from bpe_viz.formats._tokenizer_json_writing import SIGMA_NOTE, document_of, written_symbols
+from bpe_viz.formats._tokenizer_json_writing import document_of, written_symbols
 from bpe_viz.formats._written_merges import (
     HEADER,
     MergesInSymbols,
@@ -42,10 +42,6 @@ from bpe_viz.formats._written_merges import (
 )
 
 MARKER = "</w>"
-CLIP_MERGES = 49152 - 256 - 2
-"""How many of CLIP's merges are in use. Source: openai/CLIP, clip/simple_tokenizer.py."""
-
-_CLIP_SPECIALS = ("<|startoftext|>", "<|endoftext|>")
 SPACE = LETTER_OF_BYTE[ord(" ")]
 """How bytes are known where letters for some of them lack: nearly every list of merges has a space."""
 
@@ -70,8 +66,6 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     files = find_files(path)
     data = read_whole(files.merges)
     written = read_merges(files.merges, data)
-    if files.vocabulary is None:
-        return _load_clip(path, written, given)
     vocabulary = read_vocabulary(files.vocabulary)
     settings = read_settings(files.merges.parent)
     name, kind, specials = PUBLISHED.get(_fingerprint(vocabulary, written), ("", None, ()))
@@ -81,7 +75,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         kind = CLASSES.get(settings.class_name)
     if kind is not None:
         settings.follow(kind, vocabulary)
-    counting, normalizes_first = _counting(path, files, settings, kind, given)
+    counting = _counting(path, files, settings, kind, given)
     special_ids = settings.ids(files.merges.parent, vocabulary)
     unknown = settings.unknown
     base, base_texts = _base_vocabulary(files, vocabulary, written, unknown)
@@ -106,7 +100,6 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     )
     tokenizer.refuses_gaps = base.base == "characters" and not is_unknown_used
     tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
-    tokenizer.normalizes_first = normalizes_first
     notes = [*files.notes, *_notes(name, settings, kind), *merges.notes]
     notes += [_late_header_note(files, late)] if (late := late_headers(files.merges, data)) else []
     notes += _vocabulary_notes(vocabulary, merges, special_ids)
@@ -114,7 +107,8 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     added = added_ids(by_id, vocabulary, len(vocabulary))
     tokenizer.renumbered = added.moved
     notes += added.notes
-    if not settings.is_plain:
+    # The library composes and makes lower case by another Unicode than Python.
+    if not settings.is_plain or (kind is not None and kind.normalize):
         tokenizer = with_settings(tokenizer, vocabulary, written, settings, kind)
     tokenizer.notes = tuple(dict.fromkeys((*notes, *tokenizer.notes)))
     return tokenizer
@@ -129,13 +123,12 @@ def _fingerprint(vocabulary: dict[str, int], written: WrittenList) -> str:
 
 def _counting(
     path: Path, files: Files, settings: Settings, kind: TokenizerClass | None, given: CountingOptions | None
-) -> tuple[CountingOptions, bool]:
-    """Return how text is cut, and whether special tokens are looked for in normalized text."""
+) -> CountingOptions:
+    """Return how text is cut."""
     specials = tuple(settings.tokens)
     if kind is not None:
         refuse_pretokenizer(path, given)
-        counting = CountingOptions(kind.pretokenizer, kind.pattern, kind.normalize, specials)
-        return counting, bool(kind.normalize) and bool(settings.normalized)
+        return CountingOptions(kind.pretokenizer, kind.pattern, kind.normalize, specials)
     if given is None:
         beside = document_beside(files.merges)
         if beside.is_file():
@@ -147,7 +140,7 @@ def _counting(
             f"{path} holds a vocabulary and merges, and does not say how text is cut{said}.",
             f"{instead} --pretokenizer or --pattern.",
         )
-    return CountingOptions(given.pretokenizer, given.pattern, given.normalize, specials), False
+    return CountingOptions(given.pretokenizer, given.pattern, given.normalize, specials)
 
 
 def _base_vocabulary(
@@ -209,10 +202,14 @@ def _notes(name: str, settings: Settings, kind: TokenizerClass | None) -> Iterat
     if settings.paths:
         listed = ", ".join(path.name for path in settings.paths)
         yield f"Read beside them: {listed}."
+    yield from settings.notes
+    if kind is CLIP:
+        yield (
+            "Text is cleaned as the tokenizers library does it. The slow CLIPTokenizer of transformers 4 repaired it "
+            "with ftfy, as OpenAI's code does: ids of text that is no printable ASCII may differ there."
+        )
     if kind is not None and kind.around:
         yield f"Its library puts {' and '.join(kind.around)} around a text; here they are left out."
-    if kind is not None and "lowercase" in kind.normalize:
-        yield SIGMA_NOTE
 
 
 def _late_header_note(files: Files, lines: list[int]) -> str:
@@ -231,30 +228,6 @@ def _vocabulary_notes(
     n_ids = len(set(vocabulary.values()))
     if n_ids < len(vocabulary):
         yield f"Tokens that share an id with another, and an id decodes to one of them: {len(vocabulary) - n_ids:,}."
-
-
-def _load_clip(path: Path, written: WrittenList, given: CountingOptions | None) -> Tokenizer:
-    """Number the tokens as CLIP's code does: letters, letters that end a word, merges, two special tokens."""
-    refuse_pretokenizer(path, given)
-    used = WrittenList(path, written.header, written.merges[:CLIP_MERGES], False, written.notes)
-    letters = [(LETTER_OF_BYTE[byte], bytes([byte]), False) for byte in stand_in_order()]
-    letters += [(text + MARKER, content, True) for text, content, _ in letters]
-    base, texts = _base(letters, "bytes", "glued")
-    merges = in_symbols(used, base, texts, "last")
-    if len(merges.pairs) < len(used.merges) or len(set(merges.texts)) < len(merges.texts):
-        raise FormatError(f"{path}: a merge or a token comes twice, so its ids cannot be told.", "Get the file again.")
-    special_ids = {text: len(merges.texts) + number for number, text in enumerate(_CLIP_SPECIALS)}
-    counting = CountingOptions(CLIP.pretokenizer, CLIP.pattern, CLIP.normalize, _CLIP_SPECIALS)
-    tokenizer = Tokenizer.from_merges(base, merges.pairs, counting, special_ids=special_ids, name="CLIP")
-    tokenizer.pipeline = cut_as_the_library(tokenizer.counting, tokenizer.special_ids)
-    tokenizer.normalizes_first = True
-    tokenizer.notes = (
-        f"{path.name} is CLIP's: the first {len(used.merges):,} merges are in use, numbered as its code does.",
-        "Text is cut and normalized as the tokenizers library does for CLIP. OpenAI's own code also repairs text with "
-        "ftfy and reads HTML entities first.",
-        *_notes("", Settings(), CLIP),
-    )
-    return tokenizer
 
 
 def companions(path: Path) -> tuple[Path, ...]:
@@ -376,8 +349,6 @@ def _open_library(path: Path, tokenizer: Tokenizer) -> Encode:
     from tokenizers.models import BPE
 
     files = find_files(path)
-    if files.vocabulary is None:
-        raise FormatError("No library reads CLIP's merges without a vocabulary.", "Convert it to .json first.")
     with tempfile.TemporaryDirectory() as folder:
         unpacked = [Path(folder) / name for name in NAMES[0]]
         for source, target in zip((files.vocabulary, files.merges), unpacked, strict=True):

@@ -31,6 +31,7 @@ from bpe_viz.formats._written_merges import (
     check_same_token,
     check_sweeping,
     in_symbols,
+    is_clip,
     looks_like_merges,
     read_merges,
 )
@@ -48,7 +49,7 @@ _JSON = "Save as .json."
 
 def detect(path: Path, head: bytes) -> bool:
     """Tell whether a file begins as a list of merges that is not GPT-2's, with a vocabulary beside it."""
-    return looks_like_merges(head) and not is_one_of_the_two(path, head)
+    return looks_like_merges(head) and not is_clip(head) and not is_one_of_the_two(path, head)
 
 
 def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:

@@ -12,6 +12,7 @@ from bpe_viz.engine.alike_characters import (
     _UNSETTLED,
     AlikeCharacters,
     _of_class_there,
+    is_settled_nfc,
 )
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from tests.formats.ranks import BYTES, in_tiktoken
@@ -83,3 +84,21 @@ def test_a_text_is_cut_where_tiktoken_cuts_it(name, alike):
         library = in_tiktoken(ranks, entry.pattern.replace(r"\Z", "$"))
         theirs = [library.decode_single_token_bytes(number) for number in library.encode_ordinary(text)]
         assert [text[start:end].encode() for start, end in spans] == theirs
+
+
+def test_what_is_settled_in_nfc_is_left_alone_by_the_librarys_nfc():
+    nfc = pytest.importorskip("tokenizers").normalizers.NFC()
+    settled = [chr(code) for code in range(0x80, 0x34000) if is_settled_nfc(chr(code))]
+    assert len(settled) > 30_000
+    text = "".join(f".{one}" for one in settled)
+    assert nfc.normalize_str(text) == text
+    marks = [one for one in settled if regex.match(r"\p{M}", one)]
+    left_alone = 0
+    for first in [*marks, "a", "é", "α", "ա", "が", "각", "ʼ"]:
+        for mark in marks:
+            if is_settled_nfc(pair := f"e{first}{mark}z"):
+                assert nfc.normalize_str(pair) == pair
+                left_alone += 1
+    assert left_alone > 1000
+    assert not is_settled_nfc("e\u0301")
+    assert not is_settled_nfc("\u1c89")

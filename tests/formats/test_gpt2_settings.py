@@ -81,6 +81,30 @@ def test_a_text_becomes_what_the_library_makes_of_it(config, text, ids, tmp_path
     assert load_tokenizer(tmp_path / "tokenizer.json").encode(text).ids == ids
 
 
+@pytest.mark.parametrize("name", ["GPT2Tokenizer", "CodeGenTokenizer", "Qwen2TokenizerFast"])
+def test_lower_case_is_not_made_where_the_class_does_not_heed_it(name, tmp_path):
+    """Asked of transformers 5.24 and 4.57."""
+    loaded = opened(tmp_path, {"tokenizer_class": name, "do_lower_case": True})
+    assert loaded.encode("ABab").ids == [65, 66, AB]
+    assert any("says do_lower_case, which a" in note for note in loaded.notes)
+
+
+def test_lower_case_is_refused_where_it_is_not_known_what_the_class_does(tmp_path):
+    with pytest.raises(FormatError, match="do_lower_case is true, and bpe_viz does not know what a FSMTTokenizer does"):
+        opened(tmp_path, {"tokenizer_class": "FSMTTokenizer", "do_lower_case": True})
+
+
+@pytest.mark.parametrize(("text", "ids"), [("e\u0301\u0898\u0300", None), ("e\u0301b", [*"é".encode(), 98])])
+def test_text_is_composed_by_the_librarys_unicode(text, ids, tmp_path):
+    loaded = opened(tmp_path, {"tokenizer_class": "Qwen2Tokenizer"})
+    library = pytest.importorskip("tokenizers").normalizers.NFC()
+    expected = list(library.normalize_str(text).encode())
+    # The vocabulary numbers bytes by themselves.
+    assert loaded.encode_ids(text) == expected
+    assert loaded.encode(text).ids == expected
+    assert ids in (None, expected)
+
+
 def test_a_token_named_in_the_map_has_its_flags(tmp_path):
     mask = flagged("<m>", lstrip=True, normalized=True)
     del mask["special"]

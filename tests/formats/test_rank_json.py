@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from bpe_viz.engine import encoder
 from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.types import CountingOptions
-from bpe_viz.errors import FormatError
+from bpe_viz.errors import FormatError, OptionError
 from bpe_viz.formats import detect_format, format_to_save, load_tokenizer, rank_json
 from tests.formats.ranks import BYTES, NEWER_TEXTS, NEWER_TOKENS, TOKENS, b64, in_tiktoken
 
@@ -97,28 +96,44 @@ def test_claude_gives_the_ids_of_its_package(claude, claude_in_tiktoken, shared)
     assert any("explicit_n_vocab is 64,739, but there are 65,000" in note for note in claude.notes)
 
 
-@pytest.mark.parametrize("text", ["＜EOT＞", "<EOT>\u0338", "x ＜SOS> y"])
-def test_normalizing_into_or_out_of_a_special_token_is_refused(claude, text):
-    for encode in (
-        claude.encode,
-        claude.lay_out,
-        claude.encode_ids,
-        lambda text: Encoder(claude).encode_bytes(text.encode()),
-    ):
-        with pytest.raises(FormatError, match="makes or unmakes the text of a special token"):
-            encode(text)
-    assert claude.encode(text, "text").ids
+@pytest.mark.parametrize("text", ["＜EOT＞", "<EOT>\u0338", "x ＜SOS> y", "ﬁ<EOT>\U0001fc00<E", "<EOT>a\u0323\u0301"])
+def test_special_tokens_are_looked_for_in_normalized_text(claude, claude_in_tiktoken, text):
+    normalized = unicodedata.normalize("NFKC", text)
+    expected = claude_in_tiktoken.encode(normalized, allowed_special="all")
+    encoded = claude.lay_out(text)
+    assert claude.encode_ids(text) == encoded.at(claude.position).ids.tolist() == expected
+    assert Encoder(claude).encode_bytes(text.encode()).tolist() == expected
+    assert encoded.dropped == 0
+    assert claude.encode(text, "text").ids == claude_in_tiktoken.encode(normalized, disallowed_special=())
+
+
+def test_tokens_keep_their_places_where_normalizing_makes_a_special_token(claude):
+    tokens = claude.encode("x ＜SOS> y").tokens
+    assert [(token.start, token.end) for token in tokens] == [(0, 1), (1, 2), (2, 7), (7, 9)]
+    with pytest.raises(OptionError, match=r"holds the special token '<SOS>' at character 2"):
+        claude.encode("x ＜SOS> y", "error")
+
+
+def test_letters_newer_than_pythons_normalization_are_told(claude, monkeypatch):
+    text = "a\u1c89"
+    if unicodedata.category("\u1c89") == "Cn":  # of Unicode 16
+        assert any("leaves newer characters as they are" in note for note in claude.lay_out(text).notes)
+    monkeypatch.setattr(unicodedata, "category", lambda one: "Cn" if one == "\u1c89" else "Ll")
+    (note,) = claude.lay_out(text).notes
+    assert f"Unicode {unicodedata.unidata_version} and leaves newer characters as they are: 1 of this text" in note
+    assert claude.lay_out("a\u0561").notes == ()
 
 
 def test_no_piece_hides_a_special_token_that_normalizing_makes(tmp_path, monkeypatch):
     monkeypatch.setattr(encoder, "PIECE_BYTES", 4)
-    loaded = load_tokenizer(write(tmp_path, document([], special_tokens={"<a b>": 0})))
-    loaded.counting = replace(loaded.counting, normalize=("NFKC",))
-    loaded.normalizes_first = True
-    assert Encoder(loaded).encode_bytes(b"x <a b> y").tolist() == loaded.encode("x <a b> y").ids
+    content = document([], special_tokens={"<a b>": 0})
+    key = hashlib.sha256(content["bpe_ranks"].encode()).hexdigest()
+    monkeypatch.setitem(rank_json.NORMALIZATIONS, key, ("NFKC",))
+    loaded = load_tokenizer(write(tmp_path, content))
+    ids = [2 + ord("x"), 2 + ord(" "), 0, 2 + ord(" "), 2 + ord("y")]
+    for text in ("x <a b> y", "x ＜a b＞ y"):
+        assert Encoder(loaded).encode_bytes(text.encode()).tolist() == loaded.encode(text).ids == ids
     assert Encoder(loaded).encode_bytes(b"").tolist() == []
-    with pytest.raises(FormatError, match="makes or unmakes"):
-        Encoder(loaded).encode_bytes("x ＜a b＞ y".encode())
 
 
 @given(TOKENS, st.text("ab c<s>", max_size=30))

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bpe_viz.engine.alike_characters import ALIKE
+from bpe_viz.engine.encoder import Encoder
 from bpe_viz.engine.pretokenize import PRETOKENIZERS
 from bpe_viz.errors import FormatError, OptionError
 from bpe_viz.formats import load_tokenizer, save_tokenizer
@@ -374,6 +375,26 @@ def test_characters_of_a_newer_unicode_are_cut_as_the_library_cuts_them(real):
         assert tokenizer.encode(text).ids == library.encode(text).ids
         assert tokenizer.lay_out(text).at(tokenizer.position).ids.tolist() == library.encode(text).ids
     assert tokenizer.pipeline.is_plain_for("naïve 字 😀 ½")
+
+
+def test_nfc_before_a_known_pattern_is_the_librarys(shared, tmp_path):
+    """What is in it and of old letters is cut here, by scanners; anything else by the library's own steps."""
+    document = {**gpt2_document(shared), "normalizer": {"type": "NFC"}}
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    tokenizer, library = load_tokenizer(path), library_of(document)
+    texts = [
+        "naïve Straße 字",
+        "e\u0301 a\u0323\u0301",
+        "\u212b \u2126 가 \u1100\u1161",
+        "\u0898\u0301e\u0898\u0301",
+        "\u1c89b",
+        "ʕa",
+    ]
+    assert [tokenizer.pipeline.is_plain_for(text) for text in texts] == [True, *(False,) * 5]
+    for text in [*texts, " ".join(texts)]:
+        check_alike(tokenizer, library, text)
+        assert Encoder(tokenizer).encode_bytes(text.encode()).tolist() == library.encode(text).ids
 
 
 def test_an_old_and_a_damaged_step_are_refused_with_what_the_library_says(tmp_path):
