@@ -333,12 +333,24 @@ def test_a_word_that_is_no_id_is_named_beside_the_field(make_panel: MakePanel, q
     assert not panel.decode_page.encode_button.isEnabled()
 
 
+def test_an_id_of_any_size_is_marked_in_short(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    panel.show_decode_page()
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
+        panel.decode_page.field.setPlainText(f"0, {'9' * 20}, {'8' * 3000}")
+    assert panel.decode_page.message.text().endswith(f"No token has the id {'9' * 20}, {'8' * 20}… (3,000 digits).")
+    assert [chip.parts[0].text for chip in panel.decode_page.chips.chips][1:] == [
+        f"no token {'9' * 20}",
+        f"no token {'8' * 20}… (3,000 digits)",
+    ]
+
+
 def test_bytes_that_are_no_character_are_counted(make_panel: MakePanel, qtbot: QtBot) -> None:
     panel = in_bytes(make_panel, "a")
     panel.show_decode_page()
     with qtbot.waitSignal(panel.workspace.encoder.decoded):
         panel.decode_page.field.setPlainText("108 240 159")
-    assert "no whole character" in panel.decode_page.message.text()
+    assert panel.decode_page.message.text().endswith("1 place holds bytes that are no whole character.")
 
 
 def test_the_curve_counts_this_text_and_seeks(make_panel: MakePanel, qtbot: QtBot) -> None:
