@@ -62,6 +62,7 @@ class Window(QMainWindow):
         self.look = look
         self.settings = settings
         self._options_chosen = False
+        self._stands_in = False
         self.setAcceptDrops(True)
         self.bar = CorpusBar(workspace, look)
         self.bar.wanted.connect(self.change_options)
@@ -184,6 +185,7 @@ class Window(QMainWindow):
         """Say what went wrong; a window that has nothing to show yet shows the worked example meanwhile."""
         self.messages.show_error(error)
         if self.workspace.shown is None and not self.workspace.is_training:
+            self._stands_in = True
             self.open_example()
 
     @Slot(object)
@@ -266,6 +268,10 @@ class Window(QMainWindow):
 
     @Slot(object)
     def _show_corpus(self, corpus: Corpus | None) -> None:
+        if self._stands_in:
+            self._stands_in = False  # the message says why it does
+        else:
+            self.messages.dismiss_older()
         tokenizer, source = self.workspace.tokenizer, self.workspace.tokenizer_source
         self.workspace.encoder.suggest_text(SAMPLE_TEXT if corpus is None else corpus.excerpt)
         for path in map(Path, () if corpus is None else corpus.sources):
