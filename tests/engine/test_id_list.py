@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bpe_viz.errors import BpeVizError
 from bpe_viz.engine.id_list import parse_ids
+from bpe_viz.errors import BpeVizError
 
 
 @pytest.mark.parametrize(
