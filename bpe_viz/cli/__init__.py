@@ -110,12 +110,15 @@ def _window(sources: tuple[str, ...]) -> None:
 def _check_source(source: str) -> None:
     """Refuse what is neither a file nor a name before a window opens. Raises UsageError, OptionError."""
     from bpe_viz.names import check_name, is_name
+    from bpe_viz.names.paths import suggested_name
 
     if is_name(source):
         check_name(source)
         return
     if source == "-" or os.path.lexists(source):
         return
+    if name := suggested_name(source):
+        raise click.UsageError(f"There is no file {source}. {name}")
     near = difflib.get_close_matches(source, COMMANDS, n=1)
     question = f" Did you mean the command {near[0]}?" if near else " bpe-viz --help lists the commands."
     raise click.UsageError(f"There is no file {source}.{question}")

@@ -31,7 +31,6 @@ def parse_ids(typed: str) -> list[int]:
         word = found.group()
         if not _WHOLE_NUMBER.fullmatch(word):
             shown = word if len(word) <= _SHOWN else word[:_SHOWN] + "…"
-            shown = shown if shown.isprintable() else ascii(shown)[1:-1]
-            raise BpeVizError(f"“{shown}” (word {number:,}) is no token id.", "Give whole numbers such as 13, 11, 99.")
+            raise BpeVizError(f"{shown!r} (word {number:,}) is no token id.", "Give whole numbers such as 13, 11, 99.")
         ids.append(int(word))
     return ids

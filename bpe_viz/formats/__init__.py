@@ -147,7 +147,11 @@ def _why_not(path: Path) -> str:
         return "it is empty"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "it is in UTF-16 instead of UTF-8"
-    return f"it begins with {head[:_SHOWN_BYTES].decode('utf-8', 'backslashreplace')!r}"
+    shown = head[:_SHOWN_BYTES]
+    try:
+        return f"it begins with {shown.decode()!r}"
+    except UnicodeDecodeError:
+        return f"it begins with the bytes {shown.hex(' ')}"
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> None:

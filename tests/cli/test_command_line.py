@@ -67,13 +67,18 @@ MISTAKES = {
     "separate marker": ("train TEXT --end-of-word separate -o TMP/t.json", "glued"),
     "absent tokenizer": ("encode TMP/absent.json x", "absent.json"),
     "text as tokenizer": ("encode TEXT x", "no tokenizer file"),
-    "folder as tokenizer": ("encode TMP/folder x", "cannot be read"),
+    "folder as tokenizer": ("encode TMP/folder x", "is a folder, and no tokenizer file. Name a tokenizer file in it."),
+    "folder of a model": ("decode TMP/model 1", "Name a file in it, such as "),
+    "encoding without its publisher": ("encode cl100k_base x", "tiktoken:cl100k_base"),
+    "model without its publisher": ("info org/name", "hf:org/name"),
+    "window of a name without its publisher": ("gpt2", "tiktoken:gpt2"),
+    "folder as text": ("encode TMP/whole.json --file TMP/folder", "is a folder"),
     "damaged tokenizer": ("encode TMP/damaged.json x", "$.vocab"),
     "no text to encode": ("encode TMP/whole.json", "Neither TEXT nor --file"),
     "two texts to encode": ("encode TMP/whole.json x --file TEXT", "Both TEXT and --file"),
     "absent text to encode": ("encode TMP/whole.json --file TMP/absent.txt", "absent.txt"),
     "position beyond the end": ("encode TMP/whole.json x --position 9", "0 to 0"),
-    "no id": ("decode TMP/whole.json x", "no id"),
+    "no id": ("decode TMP/whole.json x", "no token id"),
     "absent source": ("info TMP/absent", "absent"),
     "a command misspelt": ("trian TEXT", "train"),
     "a window of an absent file": ("TMP/absent.txt", "absent.txt"),
@@ -91,6 +96,8 @@ def folder(tmp_path):
     (tmp_path / "empty.txt").touch()
     (tmp_path / "binary.txt").write_bytes(bytes(range(256)) * 9)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "tokenizer.json").touch()
     (tmp_path / "table.tsv").write_text("low\n")
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     (tmp_path / "whole.json").write_text(json.dumps({"model": model}))

@@ -34,7 +34,7 @@ def test_a_number_that_python_does_not_read_is_refused_shortly() -> None:
 
 
 def test_what_cannot_be_printed_is_escaped() -> None:
-    with pytest.raises(BpeVizError, match=r"x\\x1b\\udcff"):
+    with pytest.raises(BpeVizError, match=r"'x\\x1b\\udcff'"):
         parse_ids("x\x1b\udcff")
 
 

@@ -329,7 +329,7 @@ def test_a_word_that_is_no_id_is_named_beside_the_field(make_panel: MakePanel, q
     panel.show_decode_page()
     panel.decode_page.field.setPlainText("1, two, 3")
     panel.decode_page.decode()
-    assert "“two”" in panel.decode_page.message.text()
+    assert "'two'" in panel.decode_page.message.text()
     assert not panel.decode_page.encode_button.isEnabled()
 
 
