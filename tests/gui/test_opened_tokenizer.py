@@ -214,7 +214,8 @@ def test_word_piece_colours_text_and_says_that_there_are_no_merges(qtbot, made, 
     encode, timeline = panel(made, EncodePanel), panel(made, TimelinePanel)
     assert encode.spans.tokens.ids.tolist() == [3, 1, 2, 0]
     assert "not BPE: WordPiece" in encode.split_label.text()
-    assert panel(made, NarrationPanel).text.startswith("Not BPE: WordPiece.")
+    assert panel(made, NarrationPanel).text.startswith("This is not BPE but WordPiece: there are")
+    assert "not BPE" not in made.messages.text
     for button in (timeline.back, timeline.on, timeline.play):
         assert not button.isEnabled()
         assert "not BPE but WordPiece" in button.toolTip()

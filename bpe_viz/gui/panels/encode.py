@@ -304,7 +304,7 @@ def _split_note(spans: TokenSpans) -> str:
     """Say which merges the text is split by."""
     tokenizer = spans.encoded.tokenizer
     if tokenizer.kind != "BPE":
-        return f"not BPE: {tokenizer.kind}, no merges to step"
+        return f"not BPE: {tokenizer.kind}"
     if tokenizer.n_merges == 0:
         return "no merges to step"
     return f"as split after merge {spans.position:,}" if spans.position else "before any merge"
