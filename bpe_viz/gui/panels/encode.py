@@ -162,7 +162,7 @@ class EncodePanel(Panel):
         if form == "Text":
             copied = self.editor.text[start:end]
         else:
-            copied = COPY_FORMS[form](spans, spans.between(start, end).tolist()) if spans is not None else ""
+            copied = COPY_FORMS[form](spans, spans.of_text(start, end).tolist()) if spans is not None else ""
         QGuiApplication.clipboard().setText(copied)
         return copied
 
@@ -341,12 +341,14 @@ def _figures(counted: Totals) -> list[Figure]:
         Figure(_counted(counted.bytes, "byte"), 5),
         Figure(_counted(counted.tokens, "token"), 0, bold=True),
     ]
+    if counted.around:
+        figures.append(Figure(f"{counted.around:,} of them around the text", 2))
     if counted.gaps:
         figures.append(Figure(_counted(counted.gaps, "unknown character"), 1))
     if counted.dropped:
         figures.append(Figure(f"{counted.dropped:,} dropped", 2))
-    if counted.tokens:
-        figures.append(Figure(f"{counted.token_bytes / counted.tokens:.2f} bytes per token", 3))
+    if of_text := counted.tokens - counted.around:
+        figures.append(Figure(f"{counted.token_bytes / of_text:.2f} bytes per token", 3))
     return figures
 
 
