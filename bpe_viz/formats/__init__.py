@@ -9,12 +9,13 @@ from __future__ import annotations
 import codecs
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
@@ -171,10 +172,9 @@ def draft_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -
     _check_companions(found, path)
     check_writable(path, FormatError)
     if not tokenizer.is_told_by_options and not _is_kept(tokenizer, found):
-        model = "" if tokenizer.kind == "BPE" else f" It is {tokenizer.kind}, which has no merges."
         raise FormatError(
-            f"{found.title} cannot hold {tokenizer.name}: it would encode otherwise.{model}",
-            "Save as .json." if tokenizer.document is not None else "Keep the file that it was read from.",
+            f"{found.title} cannot hold {tokenizer.name}: it would encode otherwise. {_what_has_no_place(tokenizer)}",
+            "Save as tokenizer.json." if tokenizer.document is not None else "Keep the file that it was read from.",
         )
     files = found.contents(tokenizer, path)
     notes = [f"{other.name} belongs to it: keep the two files together." for other in files if other != path]
@@ -184,6 +184,17 @@ def draft_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -
             f"{'; ids keep their places, so some are not in use' if found.holds_ids else ''}."
         )
     return Draft(path, found.title, files, tuple(losses(tokenizer, found)), tuple(notes))
+
+
+def _what_has_no_place(tokenizer: Tokenizer) -> str:
+    """Say what of a tokenizer only its own format can hold."""
+    if tokenizer.kind != "BPE":
+        return f"It is {tokenizer.kind}, which has no merges."
+    if tokenizer.n_merges == 0 and tokenizer.why_no_merges:
+        return tokenizer.why_no_merges
+    if not isinstance(tokenizer.pipeline, PlainPipeline):
+        return f"A text goes through {tokenizer.pipeline.title}, for which there is no place."
+    return "Its model has rules of its own beside the merges, for which there is no place."
 
 
 def losses(tokenizer: Tokenizer, target: Format) -> list[str]:
@@ -228,7 +239,7 @@ def format_to_save(path: Path, name: str | None = None) -> Format:
     if name is not None:
         chosen = next((one for one in able if one.name == name), None)
     else:
-        chosen = next((one for one in able if path.name.endswith(one.suffixes)), None)
+        chosen = _format_named_like(path.name, able)
     if chosen is None:
         what = f"named {name!r}" if name is not None else f"for a file named {path.name}"
         raise FormatError(
@@ -236,6 +247,16 @@ def format_to_save(path: Path, name: str | None = None) -> Format:
             f"Known: {', '.join(f'{one.name} ({one.suffixes[0]})' for one in able)}.",
         )
     return chosen
+
+
+def _format_named_like(name: str, able: Sequence[Format]) -> Format | None:
+    """Return the format whose files are named so: novel-vocab.json as GPT-2's, my_vocab.json as any .json."""
+
+    def is_one(ending: str) -> bool:
+        return ending.startswith(".") or name.removesuffix(ending)[-1:] in ("", "-", ".")
+
+    endings = [(one, ending) for one in able for ending in one.suffixes if name.endswith(ending)]
+    return next((one for one, ending in endings if is_one(ending)), endings[0][0] if endings else None)
 
 
 def _titles() -> str:
