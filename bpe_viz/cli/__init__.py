@@ -87,8 +87,9 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
 def bpe_viz(ctx: click.Context) -> None:
     """Watch byte-pair encoding happen.
 
-    Opens the window on the SOURCEs: text files, folders, or word-count tables. A SOURCE that is named like a
-    command is given as ./NAME.
+    Opens the window on the SOURCEs: text files, folders, or word-count tables to train on; a tokenizer, which is a
+    file, tiktoken:NAME or hf:ORG/NAME; or both, to replay its merges on the text. A SOURCE that is named like a command
+    is given as ./NAME.
 
     Example: bpe-viz novel.txt
     """

@@ -12,6 +12,9 @@ import types
 import pytest
 
 from bpe_viz.cli import COMMANDS
+from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.engine.tie_rules import TIE_RULES
+from bpe_viz.formats import formats
 
 
 def started(*arguments, **options):
@@ -30,6 +33,29 @@ def test_every_help_has_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0
     assert f"Example: bpe-viz {command}" in " ".join(out.split())
+
+
+def _after(word: str, help_text: str, end: str) -> list[str]:
+    """Return the names that a help lists after a word, up to another."""
+    listed = " ".join(help_text.split()).partition(word)[2].partition(end)[0]
+    return [name.strip(" .").removesuffix(" (the default)") for name in listed.split(",")]
+
+
+@pytest.mark.parametrize("command", ["train", "snapshot"])
+def test_help_lists_the_tie_rules_and_pretokenizers(run, command):
+    out = run(command, "--help").out
+    assert _after("Who wins a tie: ", out, "--weights") == list(TIE_RULES)
+    assert _after("--pretokenizer NAME ", out, "--pattern") == list(PRETOKENIZERS)
+
+
+@pytest.mark.parametrize("command", ["train", "convert"])
+def test_help_lists_the_formats_that_can_be_saved(run, command):
+    out = run(command, "--help").out
+    assert sorted(_after("Of OUT: ", out, ";")) == [one.name for one in formats() if one.contents is not None]
+
+
+def test_help_says_that_tokenizers_are_opened(run):
+    assert "a tokenizer, which is a file, tiktoken:NAME or hf:ORG/NAME" in " ".join(run("--help").out.split())
 
 
 def test_help_lists_the_commands_and_version_is_told(run):

@@ -69,7 +69,7 @@ def test_the_same_ids_are_said_with_the_version(qtbot, made):
     assert badge(made).full_text == "✓ same as cats 1.2"
     made.workspace.seek(MERGES - 1)
     qtbot.waitUntil(lambda: made.workspace.is_settled)
-    assert badge(made).full_text == "✓ at the end as cats 1.2"
+    assert badge(made).full_text == "✓ at the end same as cats 1.2"
 
 
 def test_the_first_difference_is_said_and_a_click_goes_there(qtbot, made, library):
