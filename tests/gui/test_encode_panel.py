@@ -21,7 +21,7 @@ from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.exact_text_edit import EXACT_TEXT, MOST_CHARACTERS
 from bpe_viz.gui.export import export_figure
 from bpe_viz.gui.look import Look
-from bpe_viz.gui.panels.encode import PANEL, EncodePanel
+from bpe_viz.gui.panels.encode import LEAST_HEIGHT_WITH_CURVE, PANEL, EncodePanel
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.token_boxes import BoxCache
 from bpe_viz.gui.workspace import Workspace
@@ -424,6 +424,16 @@ def test_the_selection_leaves_token_colours_visible_and_steps_back_with_the_focu
         assert len(set(colours())) == 3
         alphas.append(editor.palette().color(QPalette.ColorRole.Highlight).alpha())
     assert 0 < alphas[1] < alphas[0] < 128
+
+
+def test_in_a_low_panel_the_text_has_all_the_room(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    settle(panel, qtbot, 5)
+    panel.resize(1000, 300)
+    assert panel.curve.isVisible()
+    panel.resize(1000, panel.minimumSizeHint().height())
+    assert panel.height() < panel.look.px(LEAST_HEIGHT_WITH_CURVE)
+    assert not panel.curve.isVisible()
 
 
 def test_the_heading_counts_what_is_decoded(make_panel: MakePanel, qtbot: QtBot) -> None:

@@ -82,6 +82,19 @@ def test_the_first_difference_is_said_and_a_click_goes_there(qtbot, made, librar
     assert made.findChild(EncodePanel).editor.selection == (3, 4)
 
 
+@pytest.mark.parametrize("width", [800, 900, 1000, 1100, 1200, 1280, 1600])
+def test_the_badge_is_whole_before_the_heading_says_what_the_sentence_says(qtbot, made, library, width):
+    library.difference = Difference(1, 3, 5, 6, "5 (' c')", "6 (' d')")
+    made.workspace.encoder.set_text("the cat")
+    wait_for(qtbot, made, "different")
+    made.resize(width, 800)
+    panel = made.findChild(EncodePanel)
+    qtbot.waitUntil(lambda: panel.width() > width - 40)
+    qtbot.waitUntil(lambda: not panel.split_label.isVisible() or badge(made).text() == badge(made).full_text)
+    assert panel.split_label.isVisible() or width < 1600
+    assert not panel.split_label.isVisible() or width > 800
+
+
 def test_a_known_renumbering_is_no_fault(qtbot, made, library):
     library.difference = Difference(1, 3, 10, 3, "10 ('<s>')", "3", renumbered=1)
     made.workspace.encoder.set_text("the cat")
