@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
@@ -181,9 +183,16 @@ def draft_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -
     if tokenizer.position < tokenizer.n_merges:
         notes.append(
             f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved"
-            f"{'; ids keep their places, so some are not in use' if found.holds_ids else ''}."
+            f"{'; ids keep their places, so some are not in use' if found.holds_ids and _has_holes(tokenizer) else ''}."
         )
     return Draft(path, found.title, files, tuple(losses(tokenizer, found)), tuple(notes))
+
+
+def _has_holes(tokenizer: Tokenizer) -> bool:
+    """Tell whether an id lies below the largest one in use and stands for no merge that applies."""
+    used = tokenizer.ids_of(np.arange(len(tokenizer.base) + tokenizer.position))
+    ids = {*used.tolist(), *tokenizer.special_ids.values()}
+    return max(ids, default=-1) >= len(ids)
 
 
 def _what_has_no_place(tokenizer: Tokenizer) -> str:

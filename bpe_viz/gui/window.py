@@ -118,7 +118,7 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
-        self.opener.last_corpus = source if source.is_own else None
+        self.opener.coming = source
         count = partial(source.count, kernels_for=self.workspace.kernels.for_bytes)
         self.workspace.open(count, options, source.name)
 
@@ -272,6 +272,7 @@ class Window(QMainWindow):
             self._stands_in = False  # the message says why it does
         else:
             self.messages.dismiss_older()
+        self.opener.note_opened(corpus)
         tokenizer, source = self.workspace.tokenizer, self.workspace.tokenizer_source
         self.workspace.encoder.suggest_text(SAMPLE_TEXT if corpus is None else corpus.excerpt)
         for path in map(Path, () if corpus is None else corpus.sources):

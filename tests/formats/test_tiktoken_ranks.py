@@ -61,6 +61,14 @@ def test_published_ranks_lose_nothing_that_their_hash_does_not_tell(cl100k, tmp_
     ]
 
 
+def test_ids_that_are_not_in_use_are_said_where_there_are_some(cl100k, tmp_path):
+    at_first = draft_tokenizer(cl100k.at(1000), tmp_path / "y.json")
+    assert at_first.notes[-1].endswith("are saved; ids keep their places, so some are not in use.")
+    (tmp_path / "x.tiktoken").write_bytes(written([b"ab", b"abab"]))
+    plain = load_tokenizer(tmp_path / "x.tiktoken", GIVEN).at(1)
+    assert draft_tokenizer(plain, tmp_path / "y.json").notes == ("Only the first 1 of 2 merges are saved.",)
+
+
 def test_a_pattern_is_told_as_it_is_typed_in_a_shell(tmp_path):
     pattern = r"'s| ?\w+|\s"
     (tmp_path / "x.tiktoken").write_bytes(written([b"ab"]))

@@ -255,6 +255,37 @@ def test_a_tokenizer_beside_a_text_is_asked_about_but_not_beside_the_worked_exam
     assert made.workspace.corpus.name == "other.txt"
 
 
+def test_a_text_that_could_not_be_opened_is_offered_for_no_replay(qtbot, made, tmp_path):
+    text, empty = tmp_path / "other.txt", tmp_path / "empty.txt"
+    text.write_text("a hat that has no heat; the hen and the hat. " * 4)
+    empty.touch()
+    cats = tokenizer_json(tmp_path)
+    made.open_paths([text])
+    qtbot.waitUntil(lambda: made.workspace.corpus is not None and made.workspace.is_settled)
+    made.open_paths([empty])
+    qtbot.waitUntil(lambda: "empty.txt" in made.messages.text)
+    made.change_options(made.workspace.options.with_training(rule="rustbpe"))
+    qtbot.waitUntil(lambda: made.workspace.options.training.rule == "rustbpe" and made.workspace.is_settled)
+    made.open_paths([cats])
+    dialog = made.findChild(ChoiceDialog)
+    assert [button.text() for button in dialog.buttons] == ["Open it alone", "Replay it on other.txt"]
+    dialog.buttons[1].click()
+    wait_until_open(qtbot, made.workspace, lambda: made.workspace.corpus is not None)
+    assert made.corpus_to_train_on.name == "other.txt"
+
+
+def test_beside_the_worked_example_a_tokenizer_is_opened_alone(qtbot, made, tmp_path):
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    made.open_example()
+    qtbot.waitUntil(lambda: made.workspace.corpus is not None and made.workspace.is_settled)
+    made.open_paths([empty])
+    qtbot.waitUntil(lambda: "empty.txt" in made.messages.text)
+    made.open_paths([tokenizer_json(tmp_path)])
+    assert made.findChild(ChoiceDialog) is None
+    wait_until_open(qtbot, made.workspace)
+
+
 def test_a_damaged_file_leaves_what_was_shown(qtbot, opened, tmp_path):
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps({"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0}}}))
