@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import os
 import signal
@@ -111,6 +112,14 @@ MISTAKES = {
     "snapshot of an unknown kind": ("snapshot TEXT -o TMP/x.bmp", ".png"),
     "snapshot of a wrong size": ("snapshot TEXT -o TMP/x.png --size big", "1280x800"),
     "snapshot of a wrong theme": ("snapshot TEXT -o TMP/x.png --theme blue", "print"),
+    "snapshot of a tokenizer that is to be trained": ("snapshot TMP/whole.json -o TMP/x.png --merges 5", "--merges"),
+    "snapshot of ranks of no known encoding": ("snapshot TMP/r.tiktoken -o TMP/x.png", "Give --pretokenizer"),
+    "snapshot of ranks with an option of training": (
+        "snapshot TMP/r.tiktoken -o TMP/x.png --threads 1",
+        "r.tiktoken is a tokenizer, and nothing is trained",
+    ),
+    "snapshot of a name without its publisher": ("snapshot gpt2 -o TMP/x.png", "tiktoken:gpt2"),
+    "replay on an absent text": ("snapshot TMP/whole.json --replay TMP/absent.txt -o TMP/x.png", "absent.txt"),
     "option of none": ("--nonsense", "--nonsense"),
 }
 
@@ -125,6 +134,8 @@ def folder(tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "tokenizer.json").touch()
     (tmp_path / "table.tsv").write_text("low\n")
+    lines = (binascii.b2a_base64(bytes([byte]), newline=False) + b" %d\n" % byte for byte in range(256))
+    (tmp_path / "r.tiktoken").write_bytes(b"".join(lines))
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     (tmp_path / "whole.json").write_text(json.dumps({"model": model}))
     (tmp_path / "damaged.json").write_text(json.dumps({"model": {**model, "vocab": {"a": "b"}}}))
@@ -264,7 +275,7 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     assert (source, path) == (str(table), out)
     assert options["options"].training.base == "characters"
     assert {key: value for key, value in options.items() if key != "options"} == {
-        "position": 3, "instead": "[n][e]", "replay": None, "panel": "histogram", "text": "low", "theme": "print",
+        "given": None, "only_trains": ["--base"], "position": 3, "instead": "[n][e]", "replay": None, "panel": "histogram", "text": "low", "theme": "print",
         "size": (640, 480),
         "scale": 1.0,
     }  # fmt: skip

@@ -67,7 +67,7 @@ def test_a_list_of_ranks_is_drawn_with_the_pretokenizer_that_was_given(tmp_path,
     path, out = ranks(tmp_path), tmp_path / "figure.png"
     with pytest.raises(BpeVizError, match="--pretokenizer"):
         snapshot(str(path), out, options=None)
-    snapshot(str(path), out, options=Options(CountingOptions("gpt2")))
+    snapshot(str(path), out, options=None, given=CountingOptions("gpt2"))
     assert out.exists()
 
 
