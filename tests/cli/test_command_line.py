@@ -275,7 +275,8 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     assert (source, path) == (str(table), out)
     assert options["options"].training.base == "characters"
     assert {key: value for key, value in options.items() if key != "options"} == {
-        "given": None, "only_trains": ["--base"], "position": 3, "instead": "[n][e]", "replay": None, "panel": "histogram", "text": "low", "theme": "print",
+        "given": None, "only_trains": ["--base"],
+        "position": 3, "instead": "[n][e]", "replay": None, "panel": "histogram", "text": "low", "theme": "print",
         "size": (640, 480),
         "scale": 1.0,
     }  # fmt: skip
