@@ -8,6 +8,11 @@ import threading
 from collections.abc import Iterator
 
 
+def leave_to_parent() -> None:
+    """Ignore Ctrl+C in a process that serves another: a terminal sends it to both, and that other one ends this."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
     """Hold Ctrl+C back until the end, and raise KeyboardInterrupt then.

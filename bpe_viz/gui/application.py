@@ -28,6 +28,8 @@ _PREPARE_AFTER_MILLISECONDS = 500
 def start(sources: Sequence[str]) -> int:
     """Open the window and run until it is closed; returns the exit status."""
     application = make_application()
+    # Before anything is shown: raised inside Qt, KeyboardInterrupt has no caller and would pass for a bug.
+    interrupt = Interrupt(partial(_end, application), application)
     sys.excepthook = _report_bug
     window = make_window()
     window.show()
@@ -37,14 +39,13 @@ def start(sources: Sequence[str]) -> int:
         window.open_example()
     # After the first paint: neither compiling nor loading what is needed later may keep the window from showing.
     QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.prepare)
-    interrupt = Interrupt(partial(_end, application, window), application)
     status = int(application.exec())
     interrupt.close()
     return status
 
 
-def _end(application: QApplication, window: Window) -> None:
-    window.close()
+def _end(application: QApplication) -> None:
+    application.closeAllWindows()
     application.exit(INTERRUPTED)
 
 

@@ -10,6 +10,7 @@ import sys
 from itertools import filterfalse
 from pathlib import Path
 
+from bpe_viz.engine.interrupts import held_back
 from bpe_viz.errors import BpeVizError
 
 NO_SCREEN_NEEDED = "bpe-viz snapshot needs no screen."
@@ -46,9 +47,10 @@ _NEEDED = (
 def check_qt_libraries() -> None:
     """Raise BpeVizError, naming the system package, if PySide6 cannot be loaded."""
     try:
-        import PySide6.QtGui
-        import PySide6.QtSvg
-        import PySide6.QtWidgets  # noqa: F401  # loading is the check
+        with held_back():  # PySide6 aborts the process where an exception comes while it is loaded
+            import PySide6.QtGui
+            import PySide6.QtSvg
+            import PySide6.QtWidgets  # noqa: F401  # loading is the check
     except ImportError as error:
         raise missing_library(str(error)) from error
 
