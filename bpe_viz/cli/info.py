@@ -114,7 +114,8 @@ def _lines(info: Info) -> list[str]:
 
     lines = []
     for name, value in info.items():
-        if value in (None, [], {}, "none") and name != "pretokenizer":
+        # A pretokenizer may be called none; that of a table is None.
+        if value in (None, [], {}) or (value == "none" and name != "pretokenizer"):
             continue
         title = name.replace("_", " ")
         if name == "notes":

@@ -133,7 +133,7 @@ def load_tokenizer(path: Path, given: CountingOptions | None = None) -> Tokenize
     found = detect_format(path)
     if found is None:
         raise FormatError(
-            f"{path} is no tokenizer file that bpe_viz reads: {_why_not(path)}.", f"It reads {_titles()}."
+            f"{path} is no tokenizer file that bpe-viz reads: {_why_not(path)}.", f"It reads {_titles()}."
         )
     return found.load(path, given)
 
@@ -252,7 +252,7 @@ def format_to_save(path: Path, name: str | None = None) -> Format:
     if chosen is None:
         what = f"named {name!r}" if name is not None else f"for a file named {path.name}"
         raise FormatError(
-            f"There is no format {what} that bpe_viz can save.",
+            f"There is no format {what} that bpe-viz can save.",
             f"Known: {', '.join(f'{one.name} ({one.suffixes[0]})' for one in able)}.",
         )
     return chosen

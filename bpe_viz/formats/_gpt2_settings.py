@@ -17,7 +17,7 @@ from bpe_viz.formats._reading import AGAIN, LARGEST_ID, parse_json, parse_number
 
 CONFIG, MAP, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-_OTHERWISE = "bpe_viz does not encode so yet."
+_OTHERWISE = "bpe-viz does not encode so yet."
 
 
 @dataclass(frozen=True, slots=True)

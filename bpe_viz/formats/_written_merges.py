@@ -22,7 +22,7 @@ from bpe_viz.formats._reading import damaged, lines_of, shortened_line, without_
 
 HEADER = "#version:"
 
-_OTHER_FILE = "bpe_viz does not read such a list yet."
+_OTHER_FILE = "bpe-viz does not read such a list yet."
 
 
 class WrittenMerge(NamedTuple):

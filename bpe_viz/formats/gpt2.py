@@ -141,7 +141,7 @@ def _counting(
         if beside.is_file():
             said, instead = f", while {beside.name} beside it does", f"Open {beside.name}, or give"
         else:
-            said = f", and bpe_viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
+            said = f", and bpe-viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
             instead = "Give"
         raise PretokenizerNeeded(
             f"{path} holds a vocabulary and merges, and does not say how text is cut{said}.",

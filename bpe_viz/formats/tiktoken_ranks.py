@@ -57,7 +57,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         return _of_encoding(path, ranks, encoding, encoding.name, note)
     if given is None:
         raise PretokenizerNeeded(
-            f"{path} holds ranks and no pattern, and is not the file of an encoding that bpe_viz knows.",
+            f"{path} holds ranks and no pattern, and is not the file of an encoding that bpe-viz knows.",
             "Give --pretokenizer or --pattern.",
         )
     return _tokenizer(path, ranks, given, {}, path.name, f"{path.name} holds ranks only: there are no special tokens.")

@@ -36,6 +36,7 @@ class Palette(QDialog):
         self.field.installEventFilter(self)
         self.found = QListWidget()
         self.found.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.found.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles are cut
         self.found.itemClicked.connect(lambda _: self.run_current())
         column = QVBoxLayout(self)
         column.addWidget(self.field)

@@ -219,6 +219,7 @@ def test_explain_shows_special_tokens(run, with_special):
 def test_info_of_each_kind_of_source(run, worked, table, tmp_path):
     told = json.loads(run("info", worked, "--json").out)
     assert (told["kind"], told["merges"], told["vocab_size"], told["largest_id"]) == ("tokenizer", 7, 17, 16)
+    assert "None" not in run("info", table).out
     told = json.loads(run("info", table, "--json").out)
     assert (told["kind"], told["pretokens"], told["distinct_pretokens"]) == ("table", 16, 4)
     assert told["most_frequent"][0] == ["newest", 6]

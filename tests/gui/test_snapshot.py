@@ -91,7 +91,7 @@ def test_pdf(tmp_path, qtbot, text):
         ({"instead": "[e][s]"}, "The pair e + s does not occur after merge 1."),
         ({"panel": "pie"}, "There is no panel named 'pie'."),
         ({"theme": "pink"}, "There is no theme named 'pink'."),
-        ({"out": "figure.gif"}, "figure.gif is no figure that bpe_viz writes."),
+        ({"out": "figure.gif"}, "figure.gif is no figure that bpe-viz writes."),
         ({"out": "missing/figure.png"}, "figure.png"),
         ({"source": "missing.txt"}, "missing.txt"),
     ],
