@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 SortBy = Literal["count", "changed", "length", "name"]
 
-_DIFFERING = ("[≠]", "[!=]")
+DIFFERING = ("[≠]", "[!=]")
+"""What is typed to see the pre-tokens that a replay ends otherwise than the library."""
+
 _ROWS_A_SLICE = 5_000
 _KEY_BYTES = 32
 _BRACKETED = re.compile(r"\[((?:[^\]]|\](?=\]))+)\]")
@@ -42,7 +44,7 @@ def parse_filter(typed: str) -> RowFilter:
 
     Raises OptionError for more than two symbols.
     """
-    if typed in _DIFFERING:
+    if typed in DIFFERING:
         return RowFilter(differs=True)
     if typed.startswith("[") and "".join(f"[{one}]" for one in _BRACKETED.findall(typed)) == typed:
         symbols = tuple(one.encode() for one in _BRACKETED.findall(typed))

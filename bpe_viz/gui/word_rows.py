@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QWheelEvent
 
+from bpe_viz.engine.row_order import DIFFERING
 from bpe_viz.engine.types import Frame
 from bpe_viz.engine.visible import Part, Parts, text_of, visible, visible_parts
 from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
@@ -226,6 +227,9 @@ class WordRows(RowView):
         if len(corpus.pretokens) == 0:
             return "There are no pre-tokens: nothing to split."
         if self.filter_text and self.workspace.listing.rows.total == len(corpus.pretokens):
+            timeline = self.workspace.timeline
+            if self.filter_text in DIFFERING and timeline is not None and timeline.differing is not None:
+                return "Every pre-token ends in the split that the tokenizer's own library gives."
             return f"No pre-token holds {self.filter_text} here."
         return ""
 

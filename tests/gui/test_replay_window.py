@@ -129,6 +129,16 @@ def test_on_its_own_text_the_list_departs_nowhere(qtbot, made, tmp_path):
     assert "training on it would do the same" in panel(made, NarrationPanel).text
 
 
+def test_that_no_split_differs_is_said(qtbot, made, tmp_path):
+    replay(qtbot, made, tmp_path, TEXT)
+    splits = panel(made, WordSplitsPanel)
+    splits.filter_field.setText("[≠]")
+    qtbot.waitUntil(lambda: splits.filtered_count.text().startswith("0 of "))
+    assert splits.rows_view.empty_text() == (
+        "Every pre-token ends in the split that the tokenizer's own library gives."
+    )
+
+
 def test_where_training_would_have_merged_something_else_is_marked_and_said(qtbot, made, tmp_path):
     replay(qtbot, made, tmp_path, OTHER)
     timeline = made.workspace.timeline

@@ -30,7 +30,7 @@ from bpe_viz.gui.token_spans import TokenSpans, Totals, token_spans, totals
 from bpe_viz.gui.totals_label import BETWEEN, Figure, TotalsLabel
 from bpe_viz.gui.workspace import Workspace
 
-LEAST_WIDTH_WITH_CURVE, LEAST_HEIGHT_WITH_CURVE = 700, 128
+LEAST_WIDTH_WITH_CURVE, LEAST_HEIGHT_WITH_CURVE = 700, 96
 _EDGES_OF_HEADING = 24
 _NOTHING: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
