@@ -139,7 +139,8 @@ def _test(wanted: RowFilter, pretokens: PretokenCounts, reader: Reader) -> Calla
     def holds(row: int) -> bool:
         if text not in pretokens.content(row):
             return False
-        labels = [symbols.label(symbol) for symbol in reader.split(row)]
+        # A gap, where the base lacks a character, is no symbol.
+        labels = [symbols.label(symbol) if symbol >= 0 else None for symbol in reader.split(row)]
         n = len(wanted.symbols)
         return any(tuple(labels[i : i + n]) == wanted.symbols for i in range(len(labels) - n + 1))
 
