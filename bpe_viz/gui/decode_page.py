@@ -143,7 +143,7 @@ class DecodePage(QWidget):
     def show_decoding(self, decoding: Decoding) -> None:
         """Show an answer."""
         self._figures = _figures(decoding)
-        self._show_text(decoding.text)
+        self._show_text(decoding.text, has_marks=bool(decoding.unknown))
         self._show_pieces(decoding.pieces[:MOST_CHIPS])
         self._say(_summary(decoding))
 
@@ -162,9 +162,11 @@ class DecodePage(QWidget):
         if end == len(self._pieces):
             self._rest.stop()
 
-    def _show_text(self, text: str) -> None:
+    def _show_text(self, text: str, has_marks: bool = False) -> None:
+        """Take another text; has_marks: ids that no token has are marked in it, and are no part of any text."""
         self._text = text
-        self.encode_button.setEnabled(bool(text))
+        self.encode_button.setEnabled(bool(text) and not has_marks)
+        self.encode_button.setToolTip("An id that no token has stands for no text" if has_marks else "")
         self.figures_changed.emit()
 
     def _say(self, text: str, is_error: bool = False) -> None:

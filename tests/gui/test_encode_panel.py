@@ -317,6 +317,9 @@ def test_ids_are_decoded_and_their_text_encoded(make_panel: MakePanel, qtbot: Qt
         page.field.setPlainText("[13, 11, 99, -1]")
     assert [chip.style is ChipStyle.GAP for chip in page.chips.chips] == [False, False, True, True]
     assert "No token has the id 99, -1." in page.message.text()
+    assert not page.encode_button.isEnabled()  # the marks are no text
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
+        page.field.setPlainText("[13, 11]")
     text = page.text
     page.grab()
     page.encode_button.click()
@@ -338,6 +341,7 @@ def test_an_id_of_any_size_is_marked_in_short(make_panel: MakePanel, qtbot: QtBo
     panel.show_decode_page()
     with qtbot.waitSignal(panel.workspace.encoder.decoded):
         panel.decode_page.field.setPlainText(f"0, {'9' * 20}, {'8' * 3000}")
+    assert not panel.decode_page.encode_button.isEnabled()
     assert panel.decode_page.message.text().endswith(f"No token has the id {'9' * 20}, {'8' * 20}… (3,000 digits).")
     assert [chip.parts[0].text for chip in panel.decode_page.chips.chips][1:] == [
         f"no token {'9' * 20}",
