@@ -79,9 +79,11 @@ def token_spans(encoded: EncodedText, position: int, text: str) -> TokenSpans:
 
 def is_around(encoded: EncodedText, tokens: TextTokens) -> NDArray[np.bool_]:
     """Return (tokens,) bool: special tokens that stand for nothing in the text; the file puts them around it."""
-    special = np.array(list(encoded.tokenizer.special_ids.values()), dtype=np.int64)
-    is_empty: NDArray[np.bool_] = np.equal(tokens.start, tokens.end)
-    return is_empty & np.isin(tokens.ids, special)
+    found: NDArray[np.bool_] = np.equal(tokens.start, tokens.end)
+    if found.any():  # few tokens are empty, while a text may have a million
+        special = np.array(list(encoded.tokenizer.special_ids.values()), dtype=np.int64)
+        found[found] = np.isin(tokens.ids[found], special)
+    return found
 
 
 def _edges(encoded: EncodedText, tokens: TextTokens) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
