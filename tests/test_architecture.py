@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,3 +123,17 @@ def test_every_folder_of_the_package_is_shipped():
     filled = {file.parent for file in resources_used if file.is_file()}
     resources = {".".join(("bpe_viz", *folder.relative_to(ROOT).parts)) for folder in filled}
     assert folders | resources <= set(listed)
+
+
+def _texts(path: Path) -> list[tuple[int, str]]:
+    """Return the strings of a file with their lines, docstrings left out."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [(node.lineno, node.value) for node in strings if id(node) not in told]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_people_read_the_name_that_they_type(path):
+    """The program is bpe-viz; bpe_viz is its package."""
+    assert [line for line, text in _texts(path) if re.search(r"\bbpe_viz(?! *[.=])\b(?<!-m bpe_viz)", text)] == []

@@ -87,8 +87,9 @@ def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> Non
 def bpe_viz(ctx: click.Context) -> None:
     """Watch byte-pair encoding happen.
 
-    Opens the window on the SOURCEs: text files, folders, or word-count tables. A SOURCE that is named like a
-    command is given as ./NAME.
+    Opens the window on the SOURCEs: text files, folders, or word-count tables to train on; a tokenizer, which is a
+    file, tiktoken:NAME or hf:ORG/NAME; or both, to replay its merges on the text. A SOURCE that is named like a command
+    is given as ./NAME.
 
     Example: bpe-viz novel.txt
     """
@@ -110,12 +111,15 @@ def _window(sources: tuple[str, ...]) -> None:
 def _check_source(source: str) -> None:
     """Refuse what is neither a file nor a name before a window opens. Raises UsageError, OptionError."""
     from bpe_viz.names import check_name, is_name
+    from bpe_viz.names.paths import suggested_name
 
     if is_name(source):
         check_name(source)
         return
     if source == "-" or os.path.lexists(source):
         return
+    if name := suggested_name(source):
+        raise click.UsageError(f"There is no file {source}. {name}")
     near = difflib.get_close_matches(source, COMMANDS, n=1)
     question = f" Did you mean the command {near[0]}?" if near else " bpe-viz --help lists the commands."
     raise click.UsageError(f"There is no file {source}.{question}")

@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from bpe_viz.cli.inputs import STDIN, locate_tokenizer, open_tokenizer, refuse_same_files
-from bpe_viz.cli.options import pretokenizer_options
+from bpe_viz.cli.options import format_option, pretokenizer_options
 from bpe_viz.cli.terminal import say, say_all
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("output", type=click.Path(path_type=Path), metavar="OUT")
-@click.option("--format", "format_name", metavar="NAME", help="Of OUT; by its name if not given.")
+@format_option
 @pretokenizer_options
 def command(source: str, output: Path, format_name: str | None, pretokenizer: str | None, pattern: str | None) -> None:
     """Write the tokenizer IN (a file, tiktoken:NAME or hf:ORG/NAME) in the format of OUT.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bpe_viz.cli.inputs import given_counting, locate_tokenizer
+from bpe_viz.cli.inputs import STDIN, given_counting, locate_tokenizer
 from bpe_viz.cli.options import counting_of, counting_options
 from bpe_viz.cli.terminal import ProgressLine, print_result
 
@@ -37,7 +37,8 @@ def command(source: str, as_json: bool, **values: Any) -> None:
     from bpe_viz.formats import detect_format
     from bpe_viz.names import is_name
 
-    located = locate_tokenizer(source) if is_name(source) or os.path.isfile(source) else None
+    is_absent = source != STDIN and not os.path.lexists(source)  # said as for every other command
+    located = locate_tokenizer(source) if is_name(source) or os.path.isfile(source) or is_absent else None
     found = None if located is None else detect_format(located.path)
     if located is None or (found is None and not is_name(source)):
         info = _corpus_info(source, counting_of(values))
@@ -113,7 +114,8 @@ def _lines(info: Info) -> list[str]:
 
     lines = []
     for name, value in info.items():
-        if value in (None, [], {}, "none") and name != "pretokenizer":
+        # A pretokenizer may be called none; that of a table is None.
+        if value in (None, [], {}) or (value == "none" and name != "pretokenizer"):
             continue
         title = name.replace("_", " ")
         if name == "notes":

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
+def refuse_absent(source: str) -> None:
+    """Raise OptionError, with the name that may have been meant, for what is neither a name nor a file or folder."""
+    from bpe_viz.names import is_name
+    from bpe_viz.names.paths import suggested_name
+
+    if not is_name(source) and not os.path.lexists(source):
+        raise OptionError(f"There is no file {source}.", suggested_name(source) or "Check its name and folder.")
+
+
 def locate_tokenizer(written: str) -> Located:
     """Return where a tokenizer is that the user named by path, tiktoken:NAME or hf:ORG/NAME; fetching shows progress.
 

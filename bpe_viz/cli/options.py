@@ -52,6 +52,13 @@ pretokenizer_options = _together(
     ),
 )
 
+format_option = click.option(
+    "--format",
+    "format_name",
+    metavar="NAME",
+    help="Of OUT: tokenizer.json, tiktoken, gpt2, minbpe, subword-nmt; by its name if not given.",
+)
+
 counting_options = _together(
     pretokenizer_options,
     click.option(
@@ -84,7 +91,13 @@ training_options = _together(
     click.option(
         "--marker", type=TEXT, metavar="TEXT", default=DEFAULT_MARKER, help=f"Its text; {DEFAULT_MARKER} by default."
     ),
-    click.option("--rule", metavar="NAME", default="textbook", help="Who wins a tie; textbook by default."),
+    click.option(
+        "--rule",
+        metavar="NAME",
+        default="textbook",
+        help="Who wins a tie: textbook (the default), utf16, huggingface, rustbpe, first-seen, subword-nmt, cs336, "
+        "sentencepiece.",
+    ),
     click.option(
         "--weights",
         type=click.Choice(["counts", "types"]),

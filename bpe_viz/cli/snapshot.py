@@ -12,7 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bpe_viz.cli.inputs import refuse_same_files
+from bpe_viz.cli.inputs import given_counting, refuse_absent, refuse_same_files
 from bpe_viz.cli.options import TEXT, options_of, training_options
 from bpe_viz.cli.terminal import INTERRUPTED, STOPPED, say_all, tell
 
@@ -69,11 +69,13 @@ def command(
     if output.suffix.lower() not in _SUFFIXES:
         raise click.UsageError(f"{output} is no kind of figure that is known. Name it {', '.join(_SUFFIXES)}.")
     read = [one for one in (source, replay) if one is not None and one != "example" and not is_name(one)]
+    for one in read:
+        refuse_absent(one)
     refuse_same_files(read, {"-o": output})
     if position is not None and position < 0:
-        raise click.UsageError(f"Position {position} is below 0.")
+        raise click.UsageError(f"Position {position} is below 0. Give 0 or more.")
     options = options_of(values)
-    wanted = _size(size)
+    wanted, chosen = _size(size), _chosen(values)
     from bpe_viz.gui.snapshot import snapshot
 
     draw = partial(
@@ -81,7 +83,9 @@ def command(
         source,
         output,
         # The worked example and tokenizers have options of their own, which the defaults of texts would spoil.
-        options=options if _chosen(values) else None,
+        options=options if chosen else None,
+        given=given_counting(values["pretokenizer"], values["pattern"]),
+        only_trains=[option for name, option in chosen.items() if name not in ("pretokenizer", "pattern")],
         position=position,
         instead=instead,
         replay=replay,
@@ -99,10 +103,14 @@ def command(
         os._exit(INTERRUPTED)
 
 
-def _chosen(values: Mapping[str, Any]) -> bool:
-    """Tell whether one of these options stood on the command line."""
-    source_of = click.get_current_context().get_parameter_source
-    return any(source_of(name) is not ParameterSource.DEFAULT for name in values)
+def _chosen(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return those of these values that stood on the command line, with the names of their options."""
+    context = click.get_current_context()
+    return {
+        parameter.name: parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name in values and context.get_parameter_source(parameter.name) is not ParameterSource.DEFAULT
+    }
 
 
 def _size(written: str) -> tuple[int, int]:

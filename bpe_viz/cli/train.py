@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bpe_viz.cli.inputs import STDIN, refuse_same_files
-from bpe_viz.cli.options import options_of, training_options
+from bpe_viz.cli.options import format_option, options_of, training_options
 
 
 @click.command("train")
@@ -20,7 +20,7 @@ from bpe_viz.cli.options import options_of, training_options
     metavar="FILE",
     help="Write a line of JSON for each merge; - is standard output.",
 )
-@click.option("--format", "format_name", metavar="NAME", help="Of OUT; by its name if not given.")
+@format_option
 @training_options
 def command(
     corpus: tuple[str, ...], output: Path | None, log: Path | None, format_name: str | None, **values: Any

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
+from bpe_viz.engine.interrupts import leave_to_parent
 from bpe_viz.engine.types import Progress, StopRequested, never_stop, no_progress
 from bpe_viz.errors import BpeVizError, Stopped
 
@@ -48,7 +49,11 @@ def run_apart(
         pickle.dump((function, tuple(arguments)), question, protocol=5)
         question.seek(0)
         with subprocess.Popen(command, stdin=question, stdout=answer, env=_environment()) as process:
-            _wait(process, doing, SECONDS_TO_START + expected, progress, should_stop)
+            try:
+                _wait(process, doing, SECONDS_TO_START + expected, progress, should_stop)
+            except BaseException:
+                process.kill()  # or it would go on alone
+                raise
         if process.returncode:
             raise RuntimeError(f"the process for {doing!r} ended with status {process.returncode} and no answer")
         answer.seek(0)
@@ -81,12 +86,12 @@ def _wait(
         else:
             return
         if should_stop():
-            process.kill()
             raise Stopped
 
 
 def serve() -> None:
     """Read the question from standard input, and write the answer to standard output: the other process."""
+    leave_to_parent()
     gc.disable()  # nothing here lives long, and looking for rings would take a third of the time
     answers = os.dup(1)
     os.dup2(2, 1)  # what a library prints is no part of the answer

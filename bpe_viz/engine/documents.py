@@ -100,6 +100,8 @@ def _size(path: Path) -> int:
 
 
 def _unreadable(name: str, error: Exception) -> CorpusError:
+    if isinstance(error, IsADirectoryError):
+        return CorpusError(f"{name} is a folder.", "Name a file in it.")
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return CorpusError(f"{name} cannot be read: {reason}.", "Check that you may open it, or copy it elsewhere.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bpe_viz.engine.narration import ARROW, Named, Piece, Words
 from bpe_viz.engine.types import Frame, Merge
 
+_NOT_BPE = "This is not BPE"
 END = "the list ends here: this is the whole tokenizer"
 
 
@@ -23,7 +24,10 @@ def narrate_no_merges(kind: str, why: str) -> tuple[Piece, ...]:
 
     kind: of its model; why: a sentence, empty if it just has none
     """
-    title = "No merges." if kind == "BPE" else f"Not BPE: {kind}."
+    if kind != "BPE" and why.startswith(_NOT_BPE):
+        title, colon, rest = why.partition(":")
+        return (Words(f"{title}{colon}", "strong"), Words(rest))
+    title = "No merges." if kind == "BPE" else f"{_NOT_BPE} but {kind}."
     return (Words(title, "strong"), Words(f"  {why or 'There is nothing to step through.'}"))
 
 

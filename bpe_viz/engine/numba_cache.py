@@ -13,6 +13,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from bpe_viz.engine import numba_indexing  # noqa: F401  # before anything is compiled
+from bpe_viz.engine.interrupts import held_back
 from bpe_viz.engine.kernel_cache import Entries
 
 # Keeps Numba from importing, before it runs anything, whatever other installed packages register with it. Flat arrays
@@ -48,7 +49,8 @@ class _FunctionCache:
         found = self._kept.get(self._key(signature, target_context.codegen()))
         if found is None:
             return None
-        return CompileResult._rebuild(target_context, *pickle.loads(zlib.decompress(found)))  # type: ignore[no-untyped-call]
+        with held_back():  # LLVM calls Python back while it takes the code in
+            return CompileResult._rebuild(target_context, *_unpacked(found))  # type: ignore[no-untyped-call]
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep what was compiled for argument types, if that is wanted."""
@@ -67,3 +69,7 @@ class _FunctionCache:
 
     def _key(self, signature: Any, codegen: Any) -> tuple[str, ...]:
         return (*self._name, str(signature), *map(str, codegen.magic_tuple()))
+
+
+def _unpacked(found: bytes) -> Any:
+    return pickle.loads(zlib.decompress(found))

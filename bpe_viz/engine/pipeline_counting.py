@@ -1,11 +1,13 @@
 """Count a text as a tokenizer's pipeline cuts it, where that is more than CountingOptions can say.
 
 The steps of a file look at a text as a whole: what stands first may get a space before it, and steps may look far back.
-So every document goes through them in one piece.
+So every document goes through them in one piece. Where they cut nothing at all, a file would be a single pre-token, as
+long as it: then each line is a document, as sentencepiece takes them when it learns.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +26,9 @@ from bpe_viz.errors import CorpusError
 MOST_CHARACTERS = 4_000_000
 """Of one document that the library cuts, which takes 400 bytes of memory for each."""
 
+_PROBE = "Ab 1, cd.\n\n  Ef東 2\n"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
 MOST_DISTINCT_BYTES = 20_000_000
 """Of all distinct pre-tokens: a replay takes 80 bytes for each."""
 
@@ -40,13 +45,14 @@ def count_prepared(
     notes: list[str] = []
     n_bytes = n_characters = n_distinct = dropped = 0
     beginning = ""
+    by_lines = _cuts_nothing(pipeline)
     for document in _documents(paths, notes) if text is None else (text,):
-        cut, n_dropped = _cut(pipeline, document, name)
+        cut, n_dropped = _cut_lines(pipeline, document, name) if by_lines else _cut(pipeline, document, name)
         n_distinct += sum(len(content) for content in set(cut) - counts.keys())
         if n_distinct > MOST_DISTINCT_BYTES:
             raise CorpusError(
                 f"{name} falls into distinct pre-tokens of more than {MOST_DISTINCT_BYTES:,} bytes together: this "
-                "tokenizer cuts text into lines or longer, so that hardly any comes twice.",
+                "tokenizer cuts text into lines or longer, of which hardly any comes twice.",
                 "Choose a shorter text.",
             )
         counts.update(cut)
@@ -57,6 +63,8 @@ def count_prepared(
     counts.pop(b"", None)
     if not counts:
         raise CorpusError(f"{name} holds no pre-token.", "Give a text with something in it.")
+    if by_lines:
+        notes.append("The tokenizer does not cut a text: each line is taken for itself, its line end included.")
     if dropped:
         notes.append(f"The tokenizer's steps drop {dropped:,} of {n_characters:,} characters.")
     return Corpus(
@@ -90,6 +98,23 @@ def _cut(pipeline: Pipeline, document: str, name: str) -> tuple[list[bytes], int
         if isinstance(part, Stretch):
             found += part.pretokens
     return found, prepared.dropped
+
+
+def _cuts_nothing(pipeline: Pipeline) -> bool:
+    """Tell whether a text stays one pre-token, whatever is in it."""
+    parts = pipeline.prepare(_PROBE, "allow", around=False).parts
+    return [len(part.pretokens) for part in parts if isinstance(part, Stretch)] == [1]
+
+
+def _cut_lines(pipeline: Pipeline, document: str, name: str) -> tuple[list[bytes], int]:
+    """Return the same as _cut, of each line for itself, its line end included."""
+    found: list[bytes] = []
+    dropped = 0
+    for line in _LINE.findall(document):
+        cut, n_dropped = _cut(pipeline, line, name)
+        found += cut
+        dropped += n_dropped
+    return found, dropped
 
 
 def _documents(paths: Sequence[Path], notes: list[str]) -> Iterator[str]:

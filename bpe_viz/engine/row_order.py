@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 SortBy = Literal["count", "changed", "length", "name"]
 
-_DIFFERING = ("[≠]", "[!=]")
+DIFFERING = ("[≠]", "[!=]")
+"""What is typed to see the pre-tokens that a replay ends otherwise than the library."""
+
 _ROWS_A_SLICE = 5_000
 _KEY_BYTES = 32
 _BRACKETED = re.compile(r"\[((?:[^\]]|\](?=\]))+)\]")
@@ -42,7 +44,7 @@ def parse_filter(typed: str) -> RowFilter:
 
     Raises OptionError for more than two symbols.
     """
-    if typed in _DIFFERING:
+    if typed in DIFFERING:
         return RowFilter(differs=True)
     if typed.startswith("[") and "".join(f"[{one}]" for one in _BRACKETED.findall(typed)) == typed:
         symbols = tuple(one.encode() for one in _BRACKETED.findall(typed))
@@ -137,7 +139,8 @@ def _test(wanted: RowFilter, pretokens: PretokenCounts, reader: Reader) -> Calla
     def holds(row: int) -> bool:
         if text not in pretokens.content(row):
             return False
-        labels = [symbols.label(symbol) for symbol in reader.split(row)]
+        # A gap, where the base lacks a character, is no symbol.
+        labels = [symbols.label(symbol) if symbol >= 0 else None for symbol in reader.split(row)]
         n = len(wanted.symbols)
         return any(tuple(labels[i : i + n]) == wanted.symbols for i in range(len(labels) - n + 1))
 

@@ -12,6 +12,9 @@ Kind = Literal["text", "invisible", "marker", "byte", "size"]
 
 DOTTED_CIRCLE = "◌"
 ELLIPSIS = "…"
+STANDS_FOR_SPACE = "▁"
+"""U+2581, which SentencePiece writes for a space."""
+
 LONGEST_SPELLED_RUN = 2
 CACHED_TOKENS = 1 << 15
 MOST_BYTES = 4096
@@ -132,6 +135,10 @@ def _shown(text: str) -> Iterator[Part]:
         times = sum(1 for _ in run)
         if "\udc80" <= character <= "\udcff":
             yield from [Part(f"<{ord(character) - 0xDC00:02X}>", "byte")] * times
+            carries_mark = False
+        elif character == STANDS_FOR_SPACE and times > LONGEST_SPELLED_RUN:
+            # Drawn without a gap: nobody could count them.
+            yield Part(f"{character}×{times:,}", "invisible")
             carries_mark = False
         elif is_invisible(character):
             yield from _invisible_run(SIGNS.get(character) or code_point(character), times)

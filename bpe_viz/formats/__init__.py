@@ -9,12 +9,15 @@ from __future__ import annotations
 import codecs
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
+from bpe_viz.engine.pipeline import PlainPipeline
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
@@ -130,7 +133,7 @@ def load_tokenizer(path: Path, given: CountingOptions | None = None) -> Tokenize
     found = detect_format(path)
     if found is None:
         raise FormatError(
-            f"{path} is no tokenizer file that bpe_viz reads: {_why_not(path)}.", f"It reads {_titles()}."
+            f"{path} is no tokenizer file that bpe-viz reads: {_why_not(path)}.", f"It reads {_titles()}."
         )
     return found.load(path, given)
 
@@ -147,7 +150,11 @@ def _why_not(path: Path) -> str:
         return "it is empty"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "it is in UTF-16 instead of UTF-8"
-    return f"it begins with {head[:_SHOWN_BYTES].decode('utf-8', 'backslashreplace')!r}"
+    shown = head[:_SHOWN_BYTES]
+    try:
+        return f"it begins with {shown.decode()!r}"
+    except UnicodeDecodeError:
+        return f"it begins with the bytes {shown.hex(' ')}"
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -> None:
@@ -167,19 +174,36 @@ def draft_tokenizer(tokenizer: Tokenizer, path: Path, name: str | None = None) -
     _check_companions(found, path)
     check_writable(path, FormatError)
     if not tokenizer.is_told_by_options and not _is_kept(tokenizer, found):
-        model = "" if tokenizer.kind == "BPE" else f" It is {tokenizer.kind}, which has no merges."
         raise FormatError(
-            f"{found.title} cannot hold {tokenizer.name}: it would encode otherwise.{model}",
-            "Save as .json." if tokenizer.document is not None else "Keep the file that it was read from.",
+            f"{found.title} cannot hold {tokenizer.name}: it would encode otherwise. {_what_has_no_place(tokenizer)}",
+            "Save as tokenizer.json." if tokenizer.document is not None else "Keep the file that it was read from.",
         )
     files = found.contents(tokenizer, path)
     notes = [f"{other.name} belongs to it: keep the two files together." for other in files if other != path]
     if tokenizer.position < tokenizer.n_merges:
         notes.append(
             f"Only the first {tokenizer.position:,} of {tokenizer.n_merges:,} merges are saved"
-            f"{'; ids keep their places, so some are not in use' if found.holds_ids else ''}."
+            f"{'; ids keep their places, so some are not in use' if found.holds_ids and _has_holes(tokenizer) else ''}."
         )
     return Draft(path, found.title, files, tuple(losses(tokenizer, found)), tuple(notes))
+
+
+def _has_holes(tokenizer: Tokenizer) -> bool:
+    """Tell whether an id lies below the largest one in use and stands for no merge that applies."""
+    used = tokenizer.ids_of(np.arange(len(tokenizer.base) + tokenizer.position))
+    ids = {*used.tolist(), *tokenizer.special_ids.values()}
+    return max(ids, default=-1) >= len(ids)
+
+
+def _what_has_no_place(tokenizer: Tokenizer) -> str:
+    """Say what of a tokenizer only its own format can hold."""
+    if tokenizer.kind != "BPE":
+        return f"It is {tokenizer.kind}, which has no merges."
+    if tokenizer.n_merges == 0 and tokenizer.why_no_merges:
+        return tokenizer.why_no_merges
+    if not isinstance(tokenizer.pipeline, PlainPipeline):
+        return f"A text goes through {tokenizer.pipeline.title}, for which there is no place."
+    return "Its model has rules of its own beside the merges, for which there is no place."
 
 
 def losses(tokenizer: Tokenizer, target: Format) -> list[str]:
@@ -225,14 +249,24 @@ def format_to_save(path: Path, name: str | None = None) -> Format:
     if name is not None:
         chosen = next((one for one in able if one.name == name), None)
     else:
-        chosen = next((one for one in able if path.name.endswith(one.suffixes)), None)
+        chosen = _format_named_like(path.name, able)
     if chosen is None:
         what = f"named {name!r}" if name is not None else f"for a file named {path.name}"
         raise FormatError(
-            f"There is no format {what} that bpe_viz can save.",
+            f"There is no format {what} that bpe-viz can save.",
             f"Known: {', '.join(f'{one.name} ({one.suffixes[0]})' for one in able)}.",
         )
     return chosen
+
+
+def _format_named_like(name: str, able: Sequence[Format]) -> Format | None:
+    """Return the format whose files are named so: novel-vocab.json as GPT-2's, my_vocab.json as any .json."""
+
+    def is_one(ending: str) -> bool:
+        return ending.startswith(".") or name.removesuffix(ending)[-1:] in ("", "-", ".")
+
+    endings = [(one, ending) for one in able for ending in one.suffixes if name.endswith(ending)]
+    return next((one for one, ending in endings if is_one(ending)), endings[0][0] if endings else None)
 
 
 def _titles() -> str:

@@ -81,7 +81,7 @@ def _notes(ids: Mapping[str, int], kept: Mapping[str, int], replaced: Mapping[st
         listed = ", ".join(f"{text!r} is {ids[text]} here and {theirs} there" for text, theirs in [*kept.items()][:3])
         notes.append(
             "The tokenizers library would give other ids to added tokens that model.vocab lacks, as theirs leave a "
-            f"hole; bpe_viz keeps those of the file. There are {len(kept):,}: {listed}{', …' if len(kept) > 3 else ''}."
+            f"hole; bpe-viz keeps those of the file. There are {len(kept):,}: {listed}{', …' if len(kept) > 3 else ''}."
         )
     if replaced:
         listed = ", ".join(f"{text!r} is {ids[text]}, not {said}" for text, said in [*replaced.items()][:3])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from bpe_viz.engine.pretokenize import pretokenizer_for
+from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import FormatError
 from bpe_viz.whole_file import whole_file
 
@@ -33,3 +36,10 @@ class Draft:
             # All are complete under other names before the first takes its place.
             for path, content in self.files.items():
                 all_files.enter_context(whole_file(path, FormatError)).write(content)
+
+
+def as_option(counting: CountingOptions) -> str:
+    """Return the option that says how text is cut where a file does not, as it is typed in a shell."""
+    if counting.pattern is not None:
+        return f"--pattern {shlex.quote(counting.pattern)}"
+    return f"--pretokenizer {pretokenizer_for(counting).name}"

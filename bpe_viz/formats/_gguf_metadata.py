@@ -124,7 +124,7 @@ class _Reader:
             version = int.from_bytes(version.to_bytes(4, "little"), "big")
         if version not in (2, 3):
             raise FormatError(
-                f"{self._path} is GGUF of version {version}; bpe_viz reads versions 2 and 3.",
+                f"{self._path} is GGUF of version {version}; bpe-viz reads versions 2 and 3.",
                 "Convert the model again with a current llama.cpp.",
             )
 

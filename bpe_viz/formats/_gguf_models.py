@@ -132,7 +132,7 @@ def _known(vocabulary: Vocabulary, given: CountingOptions | None) -> Pretokenize
         return known
     if given is None:
         raise PretokenizerNeeded(
-            f"{vocabulary.path} names the pre-tokenizer {shortened_line(vocabulary.pre)}, which bpe_viz does not know.",
+            f"{vocabulary.path} names the pre-tokenizer {shortened_line(vocabulary.pre)}, which bpe-viz does not know.",
             "Give --pretokenizer or --pattern.",
         )
     return Pretokenizer(())
@@ -211,7 +211,7 @@ def _not_stepped(vocabulary: Vocabulary, error: NotSteppedError) -> FormatError:
 def _cutting_notes(vocabulary: Vocabulary, given: CountingOptions | None) -> Iterator[str]:
     if given is not None:
         yield (
-            f"bpe_viz does not know the pre-tokenizer {shortened_line(vocabulary.pre)} of this file: text is cut as "
+            f"bpe-viz does not know the pre-tokenizer {shortened_line(vocabulary.pre)} of this file: text is cut as "
             "was asked for, and the ids are not llama.cpp's where that cuts otherwise."
         )
     elif not vocabulary.pre:

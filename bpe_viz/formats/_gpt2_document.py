@@ -44,7 +44,7 @@ def with_settings(
     if settings.adds_space:
         if kind is None:
             raise FormatError(
-                f"{written.path.with_name(CONFIG)}: add_prefix_space is true, and bpe_viz does not know where a "
+                f"{written.path.with_name(CONFIG)}: add_prefix_space is true, and bpe-viz does not know where a "
                 f"{settings.class_name or 'tokenizer of no named class'} puts the space.",
                 "Remove it there, if a text is to be encoded without.",
             )

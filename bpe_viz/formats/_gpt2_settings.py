@@ -194,7 +194,7 @@ def _read_config(settings: Settings, path: Path, config: dict[str, Any]) -> None
     if config.get("do_lower_case"):
         if settings.class_name not in IGNORING_CASE:
             raise FormatError(
-                f"{path}: do_lower_case is {shortened_json(config['do_lower_case'])}, and bpe_viz does not know what a "
+                f"{path}: do_lower_case is {shortened_json(config['do_lower_case'])}, and bpe-viz does not know what a "
                 f"{settings.class_name or 'tokenizer of no named class'} does then.",
                 "Remove it there, if a text is to be encoded as it is.",
             )

@@ -53,7 +53,7 @@ def read_tiktoken_pattern(path: Path, field: str, written: str) -> str:
         raise FormatError(
             f"{path}: {field} {shortened_line(written)} holds {foreign!r}, which may mean something else here than to "
             "tiktoken.",
-            "bpe_viz reads patterns without it.",
+            "bpe-viz reads patterns without it.",
         )
     check_pattern(f"{path}: {field}", pattern)
     return pattern

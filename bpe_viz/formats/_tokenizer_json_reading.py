@@ -235,9 +235,9 @@ class _Reading:
     def _notes(self, model: BpeModel | _Vocabulary, added: AddedIds) -> list[str]:
         notes = list(added.notes)
         if self.file.truncation is not None or self.file.padding is not None:
-            notes.append("The file asks for truncation or padding, which bpe_viz leaves out.")
+            notes.append("The file asks for truncation or padding, which bpe-viz leaves out.")
         if isinstance(model, BpeModel) and model.dropout:
-            notes.append(f"The file leaves out merges at random (dropout {model.dropout:g}), which bpe_viz does not.")
+            notes.append(f"The file leaves out merges at random (dropout {model.dropout:g}), which bpe-viz does not.")
         if isinstance(model.vocab, dict) and (n := len(model.vocab) - len(set(model.vocab.values()))):
             notes.append(f"Tokens that share an id with another, and an id decodes to one of them: {n:,}.")
         return notes

@@ -28,9 +28,9 @@ Json = dict[str, Any]
 NORMALIZERS = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD", "lowercase": "Lowercase"}
 """What the library calls our normalizations."""
 
-SIGMA_NOTE = "Lowercasing makes every capital sigma σ in the tokenizers library; bpe_viz makes one that ends a word ς."
+SIGMA_NOTE = "Lowercasing makes every capital sigma σ in the tokenizers library; bpe-viz makes one that ends a word ς."
 UNICODE_NOTE = (
-    f"bpe_viz normalizes by Unicode {unicodedata.unidata_version}, the tokenizers library by other versions of it: "
+    f"bpe-viz normalizes by Unicode {unicodedata.unidata_version}, the tokenizers library by other versions of it: "
     "rare letters and marks of the last years may differ."
 )
 
@@ -333,7 +333,7 @@ def losses(tokenizer: Tokenizer) -> Iterator[str]:
     if base.base == "characters" and base.end_of_word == "glued" and tokenizer.unknown is None:
         yield (
             "A letter that the vocabulary lacks is left out by the tokenizers library, which then joins its "
-            "neighbours; bpe_viz keeps a gap. With --unknown both do the same."
+            "neighbours; bpe-viz keeps a gap. With --unknown both do the same."
         )
     if tokenizer.counting.pattern is not None and not library_is_installed():
         yield "The pattern was not tried with the tokenizers library, which is not installed."

@@ -24,7 +24,7 @@ HEADER = "#version:"
 CLIP_HEADER = '"bpe_simple_vocab_16e6.txt'
 """How OpenAI's list of CLIP's merges begins, before that header; it needs no vocabulary."""
 
-_OTHER_FILE = "bpe_viz does not read such a list yet."
+_OTHER_FILE = "bpe-viz does not read such a list yet."
 
 
 class WrittenMerge(NamedTuple):

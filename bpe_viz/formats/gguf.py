@@ -46,9 +46,9 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         refuse_pretokenizer(path, given)
         tokenizer = of_longest_match(vocabulary)
     else:
-        what = _OTHERS.get(vocabulary.model, "of a kind that bpe_viz does not know")
+        what = _OTHERS.get(vocabulary.model, "of a kind that bpe-viz does not know")
         raise FormatError(
-            f"{path}: tokenizer.ggml.model is {shortened_line(vocabulary.model)}, which is {what}. Of GGUF, bpe_viz "
+            f"{path}: tokenizer.ggml.model is {shortened_line(vocabulary.model)}, which is {what}. Of GGUF, bpe-viz "
             "reads BPE by merges (gpt2, gemma4), BPE by scores (llama) and RWKV's (rwkv): others it would not encode "
             "as llama.cpp does.",
             "Open the model's tokenizer.json, .model or vocab.txt instead.",

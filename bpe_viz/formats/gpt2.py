@@ -17,13 +17,13 @@ import numpy as np
 
 from bpe_viz.engine.library_pipelines import cut_as_the_library
 from bpe_viz.engine.listed_ranks import ListedRanks
-from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
 from bpe_viz.formats._added_tokens import AddedToken, added_ids
+from bpe_viz.formats._draft import as_option
 from bpe_viz.formats._gpt2_document import document_beside, with_settings
 from bpe_viz.formats._gpt2_files import NAMES, Files, find_files, is_one_of_the_two, late_headers, read_vocabulary
 from bpe_viz.formats._gpt2_settings import CLASSES, CLIP, Settings, TokenizerClass, read_settings
@@ -134,7 +134,7 @@ def _counting(
         if beside.is_file():
             said, instead = f", while {beside.name} beside it does", f"Open {beside.name}, or give"
         else:
-            said = f", and bpe_viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
+            said = f", and bpe-viz does not know how a {settings.class_name} cuts it" if settings.class_name else ""
             instead = "Give"
         raise PretokenizerNeeded(
             f"{path} holds a vocabulary and merges, and does not say how text is cut{said}.",
@@ -335,10 +335,7 @@ def _check_letters(tokenizer: Tokenizer, vocabulary: dict[str, int]) -> None:
 
 def losses(tokenizer: Tokenizer) -> Iterator[str]:
     """Say what the two files do not hold."""
-    counting = tokenizer.counting
-    entry = pretokenizer_for(counting)
-    given = f"--pretokenizer {entry.name}" if counting.pattern is None else f"--pattern {counting.pattern}"
-    yield f"The two files do not hold how text is cut: give {given} when opening them."
+    yield f"The two files do not hold how text is cut: give {as_option(tokenizer.counting)} when opening them."
     if tokenizer.special_ids:
         listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
         yield f"The two files do not say which tokens are special: {listed}."

@@ -45,7 +45,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
     refuse_pretokenizer(path, given)
     lines = lines_of(path, read_whole(path))
     if lines[0] != FIRST_LINE:
-        raise damaged(path, 1, lines[0], f"is not {FIRST_LINE!r}, the version that bpe_viz reads")
+        raise damaged(path, 1, lines[0], f"is not {FIRST_LINE!r}, the version that bpe-viz reads")
     if len(lines) < 3:
         raise FormatError(f"{path} ends before its pattern and special tokens.", AGAIN)
     pattern = lines[1]
@@ -131,9 +131,9 @@ def _notes(path: Path, pattern: str, special_ids: dict[str, int]) -> Iterator[st
         if special_ids:
             yield "BasicTokenizer looks for no special tokens: they are only decoded."
     elif pattern != pattern.strip():
-        yield "minbpe loses the space at an end of the pattern when it reads it; bpe_viz keeps it."
+        yield "minbpe loses the space at an end of the pattern when it reads it; bpe-viz keeps it."
     if pattern and pattern != GPT4:
-        yield "minbpe itself goes on with GPT-4's pattern when it has read a file; bpe_viz uses the file's."
+        yield "minbpe itself goes on with GPT-4's pattern when it has read a file; bpe-viz uses the file's."
     if len(set(special_ids.values())) < len(special_ids):
         yield "Special tokens share an id, which decodes to the first of them."
 

@@ -102,7 +102,7 @@ def _notes(path: Path, file: _File, n_ranks: int, forms: tuple[str, ...]) -> Ite
     if forms:
         yield (
             f"{path.name} holds the ranks of a package that normalizes text first: {', '.join(forms)}. The file does "
-            "not say so; bpe_viz does the same."
+            "not say so; bpe-viz does the same."
         )
     n_tokens = n_ranks + len(file.special_tokens)
     if file.explicit_n_vocab is not None and file.explicit_n_vocab != n_tokens:

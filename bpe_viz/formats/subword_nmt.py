@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 
 from bpe_viz.engine.layout import EncodedText
-from bpe_viz.engine.pretokenize import pretokenizer_for
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.engine.types import CountingOptions, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format
+from bpe_viz.formats._draft import as_option
 from bpe_viz.formats._gpt2_files import is_one_of_the_two
 from bpe_viz.formats._own_library import Encode, OwnLibrary
 from bpe_viz.formats._reading import HEAD_BYTES, damaged, read_whole
@@ -183,11 +183,9 @@ def losses(tokenizer: Tokenizer) -> Iterator[str]:
     counting = tokenizer.counting
     yield "Codes hold no ids, and no letters that no merge has."
     if counting.pattern != WORDS:
-        entry = pretokenizer_for(counting)
-        given = f"--pretokenizer {entry.name}" if counting.pattern is None else f"--pattern {counting.pattern}"
         yield (
-            f"Codes do not hold how text is cut: give {given} when opening the file. subword-nmt itself cuts at spaces "
-            "and line ends."
+            f"Codes do not hold how text is cut: give {as_option(counting)} when opening the file. subword-nmt itself "
+            "cuts at spaces and line ends."
         )
     if tokenizer.special_ids:
         yield f"Codes do not hold special tokens: {', '.join(tokenizer.special_ids)}."

@@ -18,9 +18,10 @@ from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import Base, CountingOptions, EndOfWord, Options
 from bpe_viz.errors import FormatError
 from bpe_viz.formats import Format, PretokenizerNeeded, refuse_pretokenizer
+from bpe_viz.formats._draft import as_option
 from bpe_viz.formats._own_library import TIKTOKEN
 from bpe_viz.formats._reading import AGAIN, LARGEST_ID, from_base64, read_whole, without_bom
-from bpe_viz.formats.openai_encodings import Encoding, encoding_of_file
+from bpe_viz.formats.openai_encodings import ENCODINGS, Encoding, encoding_of_file
 
 SUFFIX = ".tiktoken"
 _LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? [0-9]+")
@@ -56,7 +57,7 @@ def load(path: Path, given: CountingOptions | None = None) -> Tokenizer:
         return _of_encoding(path, ranks, encoding, encoding.name, note)
     if given is None:
         raise PretokenizerNeeded(
-            f"{path} holds ranks and no pattern, and is not the file of an encoding that bpe_viz knows.",
+            f"{path} holds ranks and no pattern, and is not the file of an encoding that bpe-viz knows.",
             "Give --pretokenizer or --pattern.",
         )
     return _tokenizer(path, ranks, given, {}, path.name, f"{path.name} holds ranks only: there are no special tokens.")
@@ -171,13 +172,29 @@ def _ranks_of(tokenizer: Tokenizer) -> list[tuple[bytes, int]]:
 
 
 def losses(tokenizer: Tokenizer) -> Iterator[str]:
-    """Say what ranks do not hold."""
-    counting = tokenizer.counting
-    given = f"--pretokenizer {counting.pretokenizer}" if counting.pattern is None else f"--pattern {counting.pattern}"
-    yield f"Ranks do not hold how text is cut: give {given} when opening the file."
+    """Say what ranks do not hold; nothing of a file whose hash will tell it again."""
+    if _is_published(tokenizer):
+        return
+    yield f"Ranks do not hold how text is cut: give {as_option(tokenizer.counting)} when opening the file."
     if tokenizer.special_ids:
         listed = ", ".join(f"{text} {token_id}" for text, token_id in tokenizer.special_ids.items())
         yield f"Ranks do not hold special tokens: {listed}."
+
+
+def _is_published(tokenizer: Tokenizer) -> bool:
+    """Tell whether the ranks are those of an encoding, which has this very pattern and these special tokens."""
+    alike = [
+        one
+        for one in ENCODINGS
+        if one.pretokenizer == tokenizer.counting.pretokenizer and dict(one.special_ids) == tokenizer.special_ids
+    ]
+    if not alike or tokenizer.counting.pattern is not None or tokenizer.position < tokenizer.n_merges:
+        return False
+    try:
+        (data,) = contents(tokenizer, Path()).values()
+    except FormatError:  # what cannot be written was never published
+        return False
+    return encoding_of_file(hashlib.sha256(data).hexdigest()) in alike
 
 
 FORMAT = Format(

@@ -36,6 +36,7 @@ class Palette(QDialog):
         self.field.installEventFilter(self)
         self.found = QListWidget()
         self.found.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.found.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles are cut
         self.found.itemClicked.connect(lambda _: self.run_current())
         column = QVBoxLayout(self)
         column.addWidget(self.field)
@@ -94,6 +95,7 @@ class KeySheet(QDialog):
         sheet = QWidget()
         grid = QGridLayout(sheet)
         grid.setHorizontalSpacing(24)
+        grid.setVerticalSpacing(3)  # tall faces, such as Noto Sans, fit a low screen too
         listed = {group: [one for one in actions.specs if one.group == group and one.shown_keys] for group in GROUPS}
         most = sum(len(specs) + 1 for specs in listed.values() if specs) / 2
         row = column = deepest = 0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 
 from PySide6.QtCore import QLoggingCategory, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from bpe_viz.gui.collector import Collector
+from bpe_viz.gui.interrupt import INTERRUPTED, Interrupt
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.settings import Settings
 from bpe_viz.gui.window import Window
@@ -26,6 +28,8 @@ _PREPARE_AFTER_MILLISECONDS = 500
 def start(sources: Sequence[str]) -> int:
     """Open the window and run until it is closed; returns the exit status."""
     application = make_application()
+    # Before anything is shown: raised inside Qt, KeyboardInterrupt has no caller and would pass for a bug.
+    interrupt = Interrupt(partial(_end, application), application)
     sys.excepthook = _report_bug
     window = make_window()
     window.show()
@@ -35,7 +39,14 @@ def start(sources: Sequence[str]) -> int:
         window.open_example()
     # After the first paint: neither compiling nor loading what is needed later may keep the window from showing.
     QTimer.singleShot(_PREPARE_AFTER_MILLISECONDS, window.workspace.prepare)
-    return int(application.exec())
+    status = int(application.exec())
+    interrupt.close()
+    return status
+
+
+def _end(application: QApplication) -> None:
+    application.closeAllWindows()
+    application.exit(INTERRUPTED)
 
 
 def make_application() -> QApplication:

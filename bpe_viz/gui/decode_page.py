@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from bpe_viz.engine.id_list import parse_ids
 from bpe_viz.engine.tokenizer import DecodedPiece, Decoding
 from bpe_viz.engine.visible import Part, visible_parts
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.chips import Chip, ChipStyle, chip_edges, chip_height, paint_chips, token_style
-from bpe_viz.gui.id_list import parse_ids
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.totals_label import Figure
 
@@ -33,6 +33,7 @@ LONG_PASTE = 10_000
 _WORDS_A_LINE = 200
 _FIELD_ROWS = 2
 _MOST_NAMED = 5
+_MOST_DIGITS = 20
 _PAUSE_MILLISECONDS = 150
 _CHIP_SCALE = 1.1
 
@@ -142,7 +143,7 @@ class DecodePage(QWidget):
     def show_decoding(self, decoding: Decoding) -> None:
         """Show an answer."""
         self._figures = _figures(decoding)
-        self._show_text(decoding.text)
+        self._show_text(decoding.text, has_marks=bool(decoding.unknown))
         self._show_pieces(decoding.pieces[:MOST_CHIPS])
         self._say(_summary(decoding))
 
@@ -161,9 +162,11 @@ class DecodePage(QWidget):
         if end == len(self._pieces):
             self._rest.stop()
 
-    def _show_text(self, text: str) -> None:
+    def _show_text(self, text: str, has_marks: bool = False) -> None:
+        """Take another text; has_marks: ids that no token has are marked in it, and are no part of any text."""
         self._text = text
-        self.encode_button.setEnabled(bool(text))
+        self.encode_button.setEnabled(bool(text) and not has_marks)
+        self.encode_button.setToolTip("An id that no token has stands for no text" if has_marks else "")
         self.figures_changed.emit()
 
     def _say(self, text: str, is_error: bool = False) -> None:
@@ -191,8 +194,14 @@ class DecodePage(QWidget):
 
 def _chip(piece: DecodedPiece, number: int) -> Chip:
     if piece.content is None:
-        return Chip((Part(f"no token {piece.id}", "invisible"),), ChipStyle.GAP)
+        return Chip((Part(f"no token {_written(piece.id)}", "invisible"),), ChipStyle.GAP)
     return Chip(visible_parts(piece.content), ChipStyle.SPECIAL if piece.is_special else token_style(number))
+
+
+def _written(token_id: int) -> str:
+    """Write an id; of one with very many digits the first ones."""
+    digits = str(token_id)
+    return digits if len(digits) <= _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}… ({len(digits):,} digits)"
 
 
 def _figures(decoding: Decoding) -> tuple[Figure, ...]:
@@ -217,13 +226,12 @@ def _summary(decoding: Decoding) -> str:
         said.append(f"{decoding.special:,} special token{'' if decoding.special == 1 else 's'}, with a bold edge.")
     if decoding.unknown:
         distinct = list(islice(dict.fromkeys(decoding.unknown), _MOST_NAMED + 1))
-        some = ", ".join(map(str, distinct[:_MOST_NAMED]))
+        some = ", ".join(map(_written, distinct[:_MOST_NAMED]))
         more = " …" if len(distinct) > _MOST_NAMED else ""
         said.append(f"No token has the id {some}{more}.")
-    if decoding.invalid == 1:
-        said.append("1 byte is no whole character.")
-    elif decoding.invalid:
-        said.append(f"{decoding.invalid:,} bytes are no whole character.")
+    if decoding.invalid:
+        places = "1 place holds" if decoding.invalid == 1 else f"{decoding.invalid:,} places hold"
+        said.append(f"{places} bytes that are no whole character.")
     if n > MOST_CHIPS:
         said.append(f"The first {MOST_CHIPS:,} are shown.")
     return " ".join(said)

@@ -30,7 +30,7 @@ def export_figure(widget: QWidget, path: Path, scale: float = 1.0) -> None:
     """
     draw = _KINDS.get(path.suffix.lower())
     if draw is None:
-        raise BpeVizError(f"{path.name} is no figure that bpe_viz writes.", f"Name it {', '.join(_KINDS)}.")
+        raise BpeVizError(f"{path.name} is no figure that bpe-viz writes.", f"Name it {', '.join(_KINDS)}.")
     drawn = QByteArray()
     buffer = QBuffer(drawn)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -154,7 +154,7 @@ def _said(verification: Verification) -> Fidelity:
     if difference.renumbered:
         meaning = (
             f"All {verification.n_tokens:,} tokens are those that {name} gives, but it numbers "
-            f"{difference.renumbered:,} of them anew, as the ids that the file declares leave a hole; bpe_viz keeps "
+            f"{difference.renumbered:,} of them anew, as the ids that the file declares leave a hole; bpe-viz keeps "
             f"those of the file. The first is token {number}: {difference.our_text} here, {difference.theirs} there."
         )
         return Fidelity("renumbered", f"same as {name}, renumbered", meaning, difference.place)

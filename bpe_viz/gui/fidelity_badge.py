@@ -57,7 +57,7 @@ class FidelityBadge(ShrinkingButton):
         is_said = fidelity.kind in ("same", "renumbered", "different")
         said = fidelity.text
         if is_said and not self._is_at_end:
-            said = f"at the end {said.removeprefix('same ')}"
+            said = f"at the end {said}"
         self.show_text(_SIGNS[fidelity.kind] + said)
         meaning = f"With all merges applied: {fidelity.meaning}" if is_said else fidelity.meaning
         self.setToolTip(plain_tooltip(meaning))

@@ -36,6 +36,9 @@ _SHAPED_BY = {
 """The scripts that a font must be able to shape, by code point: where none can, Qt opens all fonts to find that out,
 which takes 50 milliseconds a script and size."""
 
+_IN_NAMES = {_System.Oriya: ("Oriya", "Odia")}
+"""Of a script's fonts: Qt counts only those with its older tag, and newer ones such as Noto's have the other alone."""
+
 
 def drawable(parts: Parts, metrics: QFontMetricsF) -> Parts:
     """Replace the characters that no font covers: <U+1F44D> instead of an empty box.
@@ -77,7 +80,10 @@ def _is_code_covered(code: int, metrics: QFontMetricsF) -> bool:
 
 @cache
 def _has_fonts(system: QFontDatabase.WritingSystem) -> bool:
-    return bool(QFontDatabase.families(system))
+    if QFontDatabase.families(system):
+        return True
+    names = _IN_NAMES.get(system, ())
+    return any(name in family for family in QFontDatabase.families() for name in names)
 
 
 def _drawable_pieces(part: Part, metrics: QFontMetricsF) -> list[Part]:

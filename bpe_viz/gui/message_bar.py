@@ -49,6 +49,11 @@ class MessageBar(QWidget):
         """What the bar says; empty when it is hidden."""
         return "" if self.isHidden() else self._label.text()
 
+    @property
+    def is_said_just_now(self) -> bool:
+        """Whether another notice would join those that are shown."""
+        return self._moment.isActive()
+
     @Slot(object)
     def show_error(self, error: BpeVizError) -> None:
         """Say what went wrong and what to try, until dismissed."""
@@ -78,6 +83,12 @@ class MessageBar(QWidget):
         """Hide the bar."""
         self._fade.stop()
         self.hide()
+
+    @Slot()
+    def dismiss_older(self) -> None:
+        """Hide what was said of something that is shown no longer; notices of this moment stay."""
+        if self._is_error or not self.is_said_just_now:
+            self.dismiss()
 
     def _show(self, text: str, is_error: bool) -> None:
         self._is_error = is_error

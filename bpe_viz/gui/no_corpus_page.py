@@ -71,6 +71,8 @@ class NoCorpusPage(QWidget):
                 f"{tokenizer.name} holds merges, not the text that they were learned from. "
                 "Replay its merges on a text to see what they do there."
             )
+        elif tokenizer.kind != "BPE":  # the sentence below the panels says the rest
+            self.reason.setText(f"{tokenizer.name} is not BPE but {tokenizer.kind}: it makes no merges.")
         else:
             self.reason.setText(why_not)
         self.open_button.setVisible(why_not is None)

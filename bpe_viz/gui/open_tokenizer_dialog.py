@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from bpe_viz.errors import BpeVizError, FormatError, OptionError, Stopped
+from bpe_viz.errors import BpeVizError, Stopped
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.opened_tokenizer import TokenizerSource
 from bpe_viz.gui.suggestion_list import SuggestionList
-from bpe_viz.names import Located, check_name, is_name, locate
+from bpe_viz.names import Located, check_written, is_name, locate
 from bpe_viz.names.suggestions import matching
 
 WIDTH, LIST_HEIGHT = 560, 320
@@ -136,7 +136,7 @@ class OpenTokenizerDialog(QDialog):
             self._say("Type a name or a file, or choose one of the list.", is_error=True)
             return
         try:
-            _check(written)
+            check_written(written)
         except BpeVizError as error:
             self._say(str(error), is_error=True)
             return
@@ -205,13 +205,3 @@ class _Field(QLineEdit):
                 self.moved.emit(-1)
             case _:
                 super().keyPressEvent(event)
-
-
-def _check(written: str) -> None:
-    """Raise BpeVizError for what can be no tokenizer, without asking anybody."""
-    if is_name(written):
-        check_name(written)
-    elif not Path(written).is_file():
-        if "/" in written and not Path(written).parent.exists():
-            raise OptionError(f"There is no file {written}.", f"A model of the Hugging Face hub is hf:{written}")
-        raise FormatError(f"There is no file {written}.", "Check the name, or write hf: or tiktoken: before it.")

@@ -11,6 +11,7 @@ from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.fields import show_fault
 
 _OWN = "own"
+_LEAST_CHARACTERS = 44
 _HELP = "A regular expression in the syntax of the Python module regex; each match is one pre-token."
 
 
@@ -28,6 +29,11 @@ class PretokenizerDialog(QDialog):
         for name, pretokenizer in PRETOKENIZERS.items():
             self.choice.addItem(f"{pretokenizer.title}: {pretokenizer.description}", name)
         self.choice.addItem("A pattern of your own", _OWN)
+        # Nothing is chosen beforehand: another cut than the tokenizer's own gives other ids.
+        self.choice.setPlaceholderText("Choose how the tokenizer's own library cuts text")
+        self.choice.setCurrentIndex(-1)
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.choice.setMinimumContentsLength(_LEAST_CHARACTERS)
         self.pattern = QLineEdit()
         self.pattern.setPlaceholderText("Pattern")
         show_fault(self.pattern, None, _HELP)
@@ -61,6 +67,7 @@ class PretokenizerDialog(QDialog):
     @Slot()
     def _show_pattern(self) -> None:
         self._form.setRowVisible(self.pattern, self.choice.currentData() == _OWN)
+        self.open_button.setEnabled(self.choice.currentIndex() >= 0)
         self.fault.setText("")
 
     @Slot()

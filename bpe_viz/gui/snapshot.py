@@ -6,14 +6,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bpe_viz.engine.row_order import parse_filter
-from bpe_viz.engine.types import Options, Pair
+from bpe_viz.engine.types import CountingOptions, Options, Pair
 from bpe_viz.engine.visible import visible
 from bpe_viz.errors import OptionError, Stopped
 from bpe_viz.gui.startup import check_qt_libraries
@@ -37,6 +38,8 @@ def snapshot(
     out: Path,
     *,
     options: Options | None,
+    given: CountingOptions | None = None,
+    only_trains: Sequence[str] = (),
     position: int | None = None,
     instead: str | None = None,
     replay: str | None = None,
@@ -49,7 +52,9 @@ def snapshot(
     """Draw the window, or one panel of it, at a position.
 
     source: a text, folder or table, EXAMPLE, or a tokenizer by its file or name
-    options: None: those that the source has by itself; of a tokenizer, how text is cut if its file does not say it
+    options: of a corpus; None: those that the source has by itself
+    given: how text is cut by a tokenizer whose file does not say it
+    only_trains: names of options that were given and mean nothing to a tokenizer, which then is refused
     position: None: where training, or the merge list, ends
     instead: a pair such as [n][e] to merge there, whatever the rule says; what follows is shown
     replay: a text or table on which a tokenizer's merges are made again; None: it is shown alone
@@ -63,16 +68,15 @@ def snapshot(
     # Whatever screen there is stays untouched.
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     check_qt_libraries()
-    return _draw(source, out, options, position, instead, replay, panel, text, theme, size, scale)
+    begin = partial(_open, source=source, replay=replay, options=options, given=given, only_trains=only_trains)
+    return _draw(begin, out, position, instead, panel, text, theme, size, scale)
 
 
 def _draw(
-    source: str,
+    begin: Callable[[Window], None],
     out: Path,
-    options: Options | None,
     position: int | None,
     instead: str | None,
-    replay: str | None,
     panel: str | None,
     text: str | None,
     theme: str,
@@ -98,7 +102,7 @@ def _draw(
                 raise OptionError(f"There is no panel named {panel!r}.", f"Choose one of: {', '.join(names)}.")
             window.resize(*size)
             window.show()
-            _open(window, source, replay, options)
+            begin(window)
             if text is not None:
                 window.workspace.encoder.set_text(text)
             _bring_to(window.workspace, position, raised)
@@ -121,14 +125,27 @@ def _draw(
         return notes
 
 
-def _open(window: Window, source: str, replay: str | None, options: Options | None) -> None:
-    """Begin to open what is to be drawn. Raises OptionError for a corpus that replays nothing, FormatError."""
+def _open(
+    window: Window,
+    source: str,
+    replay: str | None,
+    options: Options | None,
+    given: CountingOptions | None,
+    only_trains: Sequence[str],
+) -> None:
+    """Begin to open what is to be drawn.
+
+    Raises OptionError for a corpus that replays nothing and for a tokenizer that is to be trained, FormatError.
+    """
     from bpe_viz.gui.sources import example_source, file_source, sort_sources
 
     tokenizer = None if source == EXAMPLE else sort_sources([source]).tokenizer
     if tokenizer is not None:
         corpus = None if replay is None else file_source([Path(replay)])
-        given = None if options is None else options.counting
+        if only_trains:
+            raise OptionError(
+                f"{source} is a tokenizer, and nothing is trained.", f"Leave out {', '.join(only_trains)}."
+            )
         window.workspace.pretokenizer_needed.connect(lambda error, retry: window.workspace.failed.emit(error))
         window.opener.open(replace(tokenizer, given=given), corpus)
     elif replay is not None:

@@ -7,8 +7,10 @@ import ctypes.util
 import importlib.util
 import os
 import sys
+from itertools import filterfalse
 from pathlib import Path
 
+from bpe_viz.engine.interrupts import held_back
 from bpe_viz.errors import BpeVizError
 
 NO_SCREEN_NEEDED = "bpe-viz snapshot needs no screen."
@@ -34,13 +36,21 @@ _PACKAGES = {
     "libX11": ("libx11-6", "libX11", "libx11"),
 }  # fmt: skip
 
+_NEEDED = (
+    "libEGL.so.1", "libxkbcommon.so.0", "libdbus-1.so.3", "libfontconfig.so.1", "libxcb-cursor.so.0",
+    "libxcb-icccm.so.4", "libxcb-image.so.0", "libxcb-keysyms.so.1", "libxcb-render-util.so.0",
+    "libxkbcommon-x11.so.0", "libX11-xcb.so.1",
+)  # fmt: skip
+"""What Qt's window and its screen plugin load: a bare system lacks several, and each would be missed in turn."""
+
 
 def check_qt_libraries() -> None:
     """Raise BpeVizError, naming the system package, if PySide6 cannot be loaded."""
     try:
-        import PySide6.QtGui
-        import PySide6.QtSvg
-        import PySide6.QtWidgets  # noqa: F401  # loading is the check
+        with held_back():  # PySide6 aborts the process where an exception comes while it is loaded
+            import PySide6.QtGui
+            import PySide6.QtSvg
+            import PySide6.QtWidgets  # noqa: F401  # loading is the check
     except ImportError as error:
         raise missing_library(str(error)) from error
 
@@ -98,18 +108,32 @@ def _check_display(display: str) -> None:
 
 
 def missing_library(message: str) -> BpeVizError:
-    """Turn a loader's message into the package to install.
+    """Turn a loader's message into the packages to install: of this library, and of all others that will be missed.
 
     message: such as "libEGL.so.1: cannot open shared object file: No such file or directory"
     """
     library = message.partition(":")[0].strip()
     if "No module named" in message:
         return BpeVizError(f"A Python package is missing: {message}.", "Install bpe-viz again with pip.")
-    packages = next((names for part, names in _PACKAGES.items() if library.startswith(part)), None)
-    if packages is None:
+    if _packages_of(library) is None:
         return BpeVizError(f"Qt cannot be loaded: {message}.", "Install that library with your system's packages.")
-    debian, fedora, arch = packages
+    missing = list(dict.fromkeys((library, *filterfalse(_can_be_loaded, _NEEDED))))
+    names = [packages for one in missing if (packages := _packages_of(one)) is not None]
+    debian, fedora, arch = (" ".join(dict.fromkeys(packages)) for packages in zip(*names, strict=True))
+    what = f"library {library}, which is" if len(missing) == 1 else f"libraries {', '.join(missing)}, which are"
     return BpeVizError(
-        f"Qt needs the system library {library}, which is not installed.",
+        f"Qt needs the system {what} not installed.",
         f"Debian, Ubuntu: apt install {debian}; Fedora: dnf install {fedora}; Arch: pacman -S {arch}.",
     )
+
+
+def _packages_of(library: str) -> tuple[str, str, str] | None:
+    return next((names for part, names in _PACKAGES.items() if library.startswith(part)), None)
+
+
+def _can_be_loaded(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

@@ -14,16 +14,19 @@ SAMPLE_TEXT = (
 
 def summary_of_corpus(corpus: Corpus) -> str:
     """Return name, size, and how many pre-tokens there are."""
-    size = f" · {corpus.n_bytes:,} bytes" if not corpus.is_table else ""
-    return f"{corpus.name}{size} · {corpus.n_pretokens:,} pre-tokens, {len(corpus.pretokens):,} distinct"
+    size = "" if corpus.is_table else f" · {_counted(corpus.n_bytes, 'byte')}"
+    return f"{corpus.name}{size} · {_counted(corpus.n_pretokens, 'pre-token')}, {len(corpus.pretokens):,} distinct"
 
 
 def summary_of_tokenizer(tokenizer: Tokenizer) -> str:
     """Return name, and how many tokens, merges and special tokens there are."""
-    said = [tokenizer.name, f"{tokenizer.vocab_size:,} tokens"]
+    said = [tokenizer.name, _counted(tokenizer.vocab_size, "token")]
     if tokenizer.n_merges:
-        said.append(f"{tokenizer.n_merges:,} merges")
+        said.append(_counted(tokenizer.n_merges, "merge"))
     if tokenizer.special_ids:
-        n = len(tokenizer.special_ids)
-        said.append(f"{n:,} special token{'' if n == 1 else 's'}")
+        said.append(_counted(len(tokenizer.special_ids), "special token"))
     return " · ".join(said)
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

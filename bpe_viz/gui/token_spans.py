@@ -42,6 +42,13 @@ class TokenSpans:
         markers = markers[self.right[markers] == end]
         return np.concatenate((spans, markers)) if end > start else spans
 
+    def of_text(self, start: int, end: int) -> NDArray[np.int64]:
+        """Return the spans of code points start to end; with all of the text, also the tokens put around it."""
+        if (start, end) == (0, len(self.encoded.text)):
+            return np.arange(len(self.index))
+        spans = self.between(start, end)
+        return spans[~is_around(self.encoded, self.tokens)[self.index[spans]]]
+
     def content(self, span: int) -> bytes:
         """Return the bytes of the text that a span stands for."""
         encoded, token = self.encoded, int(self.index[span])
@@ -68,6 +75,15 @@ def token_spans(encoded: EncodedText, position: int, text: str) -> TokenSpans:
         left, right, index = (left + moved)[kept], (right + moved)[kept], index[kept]
         uncovered = uncovered[uncovered[:, 1] <= kept_before]
     return TokenSpans(encoded, tokens, position, index, left, right, uncovered)
+
+
+def is_around(encoded: EncodedText, tokens: TextTokens) -> NDArray[np.bool_]:
+    """Return (tokens,) bool: special tokens that stand for nothing in the text; the file puts them around it."""
+    found: NDArray[np.bool_] = np.equal(tokens.start, tokens.end)
+    if found.any():  # few tokens are empty, while a text may have a million
+        special = np.array(list(encoded.tokenizer.special_ids.values()), dtype=np.int64)
+        found[found] = np.isin(tokens.ids[found], special)
+    return found
 
 
 def _edges(encoded: EncodedText, tokens: TextTokens) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -106,12 +122,14 @@ def _unchanged(old: str, new: str) -> tuple[int, int]:
 class Totals:
     """What the heading says about a text.
 
+    around: how many of the tokens are put around the text
     token_bytes: the bytes that tokens stand for, gaps and dropped text not counted
     """
 
     characters: int
     bytes: int
     tokens: int
+    around: int
     gaps: int
     dropped: int
     token_bytes: int
@@ -119,13 +137,14 @@ class Totals:
 
 def totals(encoded: EncodedText, tokens: TextTokens) -> Totals:
     """Count the characters, bytes and tokens of an encoded text."""
-    is_gap = tokens.ids == GAP
+    is_gap, around = tokens.ids == GAP, is_around(encoded, tokens)
     widths = encoded.content_start[tokens.last + 1] - encoded.content_start[tokens.first]
     return Totals(
         characters=len(encoded.text),
         bytes=len(encoded.text.encode("utf-8", "surrogatepass")),
         tokens=int((~is_gap).sum()),
+        around=int(around.sum()),
         gaps=int(is_gap.sum()),
         dropped=encoded.dropped,
-        token_bytes=int(widths[~is_gap].sum()),
+        token_bytes=int(widths[~is_gap & ~around].sum()),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from bpe_viz.engine.corpus import Corpus
 from bpe_viz.engine.types import CountingOptions
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.choice_dialog import Answer, ChoiceDialog
@@ -33,6 +34,8 @@ class TokenizerOpener(QObject):
         self._window = window
         self.last_corpus: Source | None = None
         """The text that was opened last, None for the worked example: what a tokenizer may be replayed on."""
+        self.coming: Source | None = None
+        """The text that is being opened; it may fail."""
         workspace.corpus_wanted.connect(self.ask_replay_text)
         workspace.pretokenizer_needed.connect(self.ask_pretokenizer)
 
@@ -41,13 +44,19 @@ class TokenizerOpener(QObject):
         if corpus is None:
             self._workspace.open_tokenizer(source)
         else:
-            self.last_corpus = corpus
+            self.coming = corpus
             self._workspace.replay(self._counting(corpus), corpus.name, source)
 
     def replay(self, corpus: Source) -> None:
         """Replay the merges of the tokenizer that is open on a corpus."""
-        self.last_corpus = corpus
+        self.coming = corpus
         self._workspace.replay(self._counting(corpus), corpus.name)
+
+    def note_opened(self, corpus: Corpus | None) -> None:
+        """Remember the text that is open now, if it is the one that was being opened."""
+        coming = self.coming
+        if corpus is not None and coming is not None and tuple(map(str, coming.paths)) == corpus.sources:
+            self.last_corpus, self.coming = (coming if coming.is_own else None), None
 
     @Slot(object)
     def ask_on_what(self, source: TokenizerSource) -> None:

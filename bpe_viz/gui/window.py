@@ -62,6 +62,7 @@ class Window(QMainWindow):
         self.look = look
         self.settings = settings
         self._options_chosen = False
+        self._stands_in = False
         self.setAcceptDrops(True)
         self.bar = CorpusBar(workspace, look)
         self.bar.wanted.connect(self.change_options)
@@ -117,7 +118,7 @@ class Window(QMainWindow):
         if options is None:
             kept = self._options_chosen and source.paths
             options = self.workspace.wanted_options if kept else source.options
-        self.opener.last_corpus = source if source.is_own else None
+        self.opener.coming = source
         count = partial(source.count, kernels_for=self.workspace.kernels.for_bytes)
         self.workspace.open(count, options, source.name)
 
@@ -184,6 +185,7 @@ class Window(QMainWindow):
         """Say what went wrong; a window that has nothing to show yet shows the worked example meanwhile."""
         self.messages.show_error(error)
         if self.workspace.shown is None and not self.workspace.is_training:
+            self._stands_in = True
             self.open_example()
 
     @Slot(object)
@@ -266,6 +268,11 @@ class Window(QMainWindow):
 
     @Slot(object)
     def _show_corpus(self, corpus: Corpus | None) -> None:
+        if self._stands_in:
+            self._stands_in = False  # the message says why it does
+        else:
+            self.messages.dismiss_older()
+        self.opener.note_opened(corpus)
         tokenizer, source = self.workspace.tokenizer, self.workspace.tokenizer_source
         self.workspace.encoder.suggest_text(SAMPLE_TEXT if corpus is None else corpus.excerpt)
         for path in map(Path, () if corpus is None else corpus.sources):

@@ -94,6 +94,8 @@ class Marks:
 
     def style(self, index: int, is_changed: bool) -> ChipStyle:
         """Return how a symbol is painted; what was just made and what comes next is said before all else."""
+        if self._split[index] < 0:
+            return ChipStyle.GAP
         if is_changed and self._split[index] == self._made:
             return ChipStyle.MADE
         if index in self._next:

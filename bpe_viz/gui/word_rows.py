@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QWheelEvent
 
+from bpe_viz.engine.row_order import DIFFERING
 from bpe_viz.engine.types import Frame
-from bpe_viz.engine.visible import Parts, visible
+from bpe_viz.engine.visible import Part, Parts, text_of, visible, visible_parts
 from bpe_viz.gui.chips import GAP, Chip, ChipStyle, chip_height, chip_width, paint_chips
+from bpe_viz.gui.lacking_characters import LackingCharacters
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.row_listing import Rows
 from bpe_viz.gui.row_view import RING, RowView
@@ -19,7 +21,6 @@ from bpe_viz.gui.symbol_texts import (
     characters_around,
     describe_symbol,
     parts_of_symbol,
-    text_of_symbol,
 )
 from bpe_viz.gui.theme import Role
 from bpe_viz.gui.word_layout import NOTE_SCALE, Marks, PlacedSymbol, RowLayout, edges_that_fit, note_width, said_of_rest
@@ -31,6 +32,8 @@ SPARE_ROWS = 8
 """So many rows above and below the view are split as well, so that scrolling finds them ready."""
 
 _PLAIN_BYTES = 400
+_NOT_KNOWN: Parts = (Part("?", "invisible"),)
+_LACKING = "Unknown character: the base lacks it, and no merge has it"
 _REMEMBERED_SYMBOLS = 1 << 14
 
 
@@ -46,6 +49,7 @@ class WordRows(RowView):
         self._symbol: int | None = None
         self._first_of_current = 0
         self._parts: dict[int, Parts] = {}
+        self._lacking: LackingCharacters | None = None
         self._largest = 0
         workspace.corpus_changed.connect(self._start_again)
         # Another branch gives ids to other tokens.
@@ -65,7 +69,7 @@ class WordRows(RowView):
         shown = []
         for place in self.visible_rows:
             layout = self._layout(place)
-            symbols = [text_of_symbol(frame.symbols, one.symbol) for one in layout.places] if frame else []
+            symbols = [text_of(self._parts_at(place, one.place, frame)) for one in layout.places] if frame else []
             shown.append((self._count(self._corpus_row(place)), symbols))
         return shown
 
@@ -122,6 +126,8 @@ class WordRows(RowView):
 
     @Slot(object)
     def _show_frame(self, frame: Frame) -> None:
+        corpus = self.workspace.corpus
+        self._lacking = None if corpus is None else LackingCharacters(corpus.pretokens, frame.symbols)
         self._clamp_symbol()
         self.viewport().update()
 
@@ -173,8 +179,17 @@ class WordRows(RowView):
             self._parts[symbol] = parts_of_symbol(frame.symbols, symbol)
         return self._parts[symbol]
 
-    def _width(self, symbol: int, frame: Frame) -> int:
-        return chip_width(self.look, self._chip_parts(symbol, frame))
+    def _parts_at(self, place: int, index: int, frame: Frame) -> Parts:
+        """Return what a chip shows; of a character that the base lacks the character, or a question mark."""
+        split = self._split(place) or ()
+        if split[index] >= 0:
+            return self._chip_parts(split[index], frame)
+        lacking = b"" if self._lacking is None else self._lacking.at(self._corpus_row(place), split, index)
+        return visible_parts(lacking) if lacking else _NOT_KNOWN
+
+    def _width(self, place: int, index: int, frame: Frame, is_gap: bool) -> int:
+        style = ChipStyle.GAP if is_gap else ChipStyle.PLAIN
+        return chip_width(self.look, self._parts_at(place, index, frame), style)
 
     def _layout(self, place: int) -> RowLayout:
         """Place the symbols of a row that fit: the rest of a long one is neither measured nor painted."""
@@ -184,7 +199,11 @@ class WordRows(RowView):
         first = min(self._first_of_current, len(split) - 1) if place == self.current else 0
         x = self._chips_left + (note_width(self.look, f"{first:,} …") if first else 0)
         room = self.viewport().width() - self.look.px(8)
-        fitting = edges_that_fit(self.look, len(split), first, x, room, lambda index: self._width(split[index], frame))
+
+        def width_of(index: int) -> int:
+            return self._width(place, index, frame, split[index] < 0)
+
+        fitting = edges_that_fit(self.look, len(split), first, x, room, width_of)
         marks = Marks(frame, self.workspace.pointed_at, split, first, first + len(fitting))
         is_changed = self._corpus_row(place) in frame.changed
         places = []
@@ -208,6 +227,9 @@ class WordRows(RowView):
         if len(corpus.pretokens) == 0:
             return "There are no pre-tokens: nothing to split."
         if self.filter_text and self.workspace.listing.rows.total == len(corpus.pretokens):
+            timeline = self.workspace.timeline
+            if self.filter_text in DIFFERING and timeline is not None and timeline.differing is not None:
+                return "Every pre-token ends in the split that the tokenizer's own library gives."
             return f"No pre-token holds {self.filter_text} here."
         return ""
 
@@ -228,7 +250,7 @@ class WordRows(RowView):
         if layout.before:
             self._paint_note(painter, self._chips_left, f"{layout.before:,} …", box)
         top = box.y() + self._chip_top
-        chips = [Chip(self._chip_parts(one.symbol, frame), one.style) for one in layout.places]
+        chips = [Chip(self._parts_at(row, one.place, frame), one.style) for one in layout.places]
         paint_chips(painter, look, layout.places[0].left, top, chips, underlined=layout.underlined)
         for one in layout.places:
             if one.is_pointed_at and one.style != ChipStyle.SELECTED:
@@ -294,8 +316,10 @@ class WordRows(RowView):
 
     def _meant(self, place: int, x: float) -> Selection | None:
         symbol = self._symbol_at(place, x)
-        if symbol is not None:
+        if symbol is not None and symbol.symbol >= 0:
             return Selection(token=symbol.symbol)
+        if symbol is not None:
+            return None
         return Selection(row=self._corpus_row(place)) if x < self._chips_left else None
 
     def point(self, row: int | None, x: float) -> None:
@@ -347,7 +371,7 @@ class WordRows(RowView):
             return None
         split = self._split(self.current)
         if self._symbol is not None and split is not None and self._symbol < len(split):
-            return Selection(token=split[self._symbol])
+            return Selection(token=split[self._symbol]) if split[self._symbol] >= 0 else None
         return Selection(row=self._corpus_row(self.current))
 
     def _said_of_current(self) -> str:
@@ -401,10 +425,12 @@ class WordRows(RowView):
         split, symbol = self._split(row), self._symbol_at(row, x)
         if frame is None or split is None:
             return ""
+        if symbol is not None and symbol.symbol < 0:
+            return f"{text_of(self._parts_at(row, symbol.place, frame))}\n{_LACKING}"
         if symbol is not None:
             lines = describe_symbol(frame.symbols, symbol.symbol)
             start = max(0, symbol.place - 3)
-            around = [frame.symbols.content(one) for one in split[start : symbol.place + 4]]
+            around = [b"" if one < 0 else frame.symbols.content(one) for one in split[start : symbol.place + 4]]
             if built := characters_around(around, symbol.place - start):
                 lines.insert(1, f"part of {built}")
             return "\n".join(lines)

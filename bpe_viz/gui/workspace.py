@@ -424,4 +424,6 @@ def _frame(shown: Shown, position: int, top: int, rows: Sequence[int], job: Job)
 def _notes(shown: Shown) -> tuple[str, ...]:
     """Return what is to be said of a corpus or a tokenizer that was just opened."""
     corpus, tokenizer = shown.corpus, shown.tokenizer
-    return (() if tokenizer is None else tokenizer.notes) + (() if corpus is None else corpus.notes)
+    # Why there are no merges stands in their place already.
+    of_tokenizer = () if tokenizer is None else (note for note in tokenizer.notes if note != tokenizer.why_no_merges)
+    return (*of_tokenizer, *(() if corpus is None else corpus.notes))

@@ -56,6 +56,16 @@ def is_name(written: str) -> bool:
     return written.startswith((TIKTOKEN, HUB))
 
 
+def check_written(written: str) -> None:
+    """Raise BpeVizError for what can be no tokenizer, a name or a path, without asking anybody."""
+    from bpe_viz.names.paths import check_path
+
+    if is_name(written):
+        check_name(written)
+    else:
+        check_path(written)
+
+
 def check_name(written: str) -> None:
     """Raise OptionError for a name that can be none, without asking anybody."""
     from bpe_viz.names._hub import HubName
@@ -72,7 +82,8 @@ def locate(
 ) -> Located:
     """Return where a tokenizer is, after fetching it if it is a name that is not here yet.
 
-    Raises OptionError for a name that can be none, FetchError for what cannot be fetched, Stopped.
+    Raises OptionError for a name that can be none, FormatError for a path at which no file is, FetchError for what
+    cannot be fetched, Stopped.
     """
     if written.startswith(TIKTOKEN):
         return _locate_encoding(written, progress, should_stop)
@@ -82,7 +93,9 @@ def locate(
         name = HubName.parse(written.removeprefix(HUB))
         found = fetch(name, progress, should_stop)
         return Located(written, found.path, name.repository, found.origin)
-    path = Path(written)
+    from bpe_viz.names.paths import check_path
+
+    path = check_path(written)
     return Located(written, path, path.name)
 
 

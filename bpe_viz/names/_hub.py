@@ -163,7 +163,7 @@ class _Fetching:
             raise self._no_hub()
         listed = ", ".join(" with ".join((choice.first, *choice.needed)) for choice in _CHOICES)
         raise FetchError(
-            f"{self._name.repository} at {self._host} has no tokenizer that bpe_viz knows by its name: {listed}.",
+            f"{self._name.repository} at {self._host} has no tokenizer that bpe-viz knows by its name: {listed}.",
             "Check the name; a file of another name can be downloaded and opened by itself.",
         )
 

@@ -60,12 +60,12 @@ class Verification:
         if found.renumbered:
             return (
                 f"All tokens are the same, but {found.renumbered:,} that the {self.library} library {self.version} "
-                "numbers anew, as the ids that the file declares leave a hole; bpe_viz keeps those of the file. "
+                "numbers anew, as the ids that the file declares leave a hole; bpe-viz keeps those of the file. "
                 f"The first is token {found.number}: {found.our_text} here, {found.theirs} there, at character "
                 f"{found.place}."
             )
         return (
-            f"Token {found.number} differs: bpe_viz gives {found.our_text}, the {self.library} library {self.version} "
+            f"Token {found.number} differs: bpe-viz gives {found.our_text}, the {self.library} library {self.version} "
             f"{found.their_text}, at character {found.place} of the text."
         )
 

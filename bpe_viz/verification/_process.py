@@ -17,6 +17,7 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
+from bpe_viz.engine.interrupts import leave_to_parent
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.pipeline import without_surrogates
 from bpe_viz.engine.tokenizer import SpecialText
@@ -190,6 +191,7 @@ def _read_frame(pipe: BinaryIO) -> bytes | None:
 
 def serve() -> None:
     """Be the child: answer questions on standard input until it ends."""
+    leave_to_parent()
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # whatever a library prints is not for the parent
     frame = _read_frame(questions)

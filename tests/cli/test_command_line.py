@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import os
 import signal
@@ -12,6 +13,9 @@ import types
 import pytest
 
 from bpe_viz.cli import COMMANDS
+from bpe_viz.engine.pretokenize import PRETOKENIZERS
+from bpe_viz.engine.tie_rules import TIE_RULES
+from bpe_viz.formats import formats
 
 
 def started(*arguments, **options):
@@ -30,6 +34,29 @@ def test_every_help_has_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0
     assert f"Example: bpe-viz {command}" in " ".join(out.split())
+
+
+def _after(word: str, help_text: str, end: str) -> list[str]:
+    """Return the names that a help lists after a word, up to another."""
+    listed = " ".join(help_text.split()).partition(word)[2].partition(end)[0]
+    return [name.strip(" .").removesuffix(" (the default)") for name in listed.split(",")]
+
+
+@pytest.mark.parametrize("command", ["train", "snapshot"])
+def test_help_lists_the_tie_rules_and_pretokenizers(run, command):
+    out = run(command, "--help").out
+    assert _after("Who wins a tie: ", out, "--weights") == list(TIE_RULES)
+    assert _after("--pretokenizer NAME ", out, "--pattern") == list(PRETOKENIZERS)
+
+
+@pytest.mark.parametrize("command", ["train", "convert"])
+def test_help_lists_the_formats_that_can_be_saved(run, command):
+    out = run(command, "--help").out
+    assert sorted(_after("Of OUT: ", out, ";")) == [one.name for one in formats() if one.contents is not None]
+
+
+def test_help_says_that_tokenizers_are_opened(run):
+    assert "a tokenizer, which is a file, tiktoken:NAME or hf:ORG/NAME" in " ".join(run("--help").out.split())
 
 
 def test_help_lists_the_commands_and_version_is_told(run):
@@ -67,19 +94,32 @@ MISTAKES = {
     "separate marker": ("train TEXT --end-of-word separate -o TMP/t.json", "glued"),
     "absent tokenizer": ("encode TMP/absent.json x", "absent.json"),
     "text as tokenizer": ("encode TEXT x", "no tokenizer file"),
-    "folder as tokenizer": ("encode TMP/folder x", "cannot be read"),
+    "folder as tokenizer": ("encode TMP/folder x", "is a folder, and no tokenizer file. Name a tokenizer file in it."),
+    "folder of a model": ("decode TMP/model 1", "Name a file in it, such as "),
+    "encoding without its publisher": ("encode cl100k_base x", "tiktoken:cl100k_base"),
+    "model without its publisher": ("info org/name", "hf:org/name"),
+    "window of a name without its publisher": ("gpt2", "tiktoken:gpt2"),
+    "folder as text": ("encode TMP/whole.json --file TMP/folder", "is a folder"),
     "damaged tokenizer": ("encode TMP/damaged.json x", "$.vocab"),
     "no text to encode": ("encode TMP/whole.json", "Neither TEXT nor --file"),
     "two texts to encode": ("encode TMP/whole.json x --file TEXT", "Both TEXT and --file"),
     "absent text to encode": ("encode TMP/whole.json --file TMP/absent.txt", "absent.txt"),
     "position beyond the end": ("encode TMP/whole.json x --position 9", "0 to 0"),
-    "no id": ("decode TMP/whole.json x", "no id"),
+    "no id": ("decode TMP/whole.json x", "no token id"),
     "absent source": ("info TMP/absent", "absent"),
     "a command misspelt": ("trian TEXT", "train"),
     "a window of an absent file": ("TMP/absent.txt", "absent.txt"),
     "snapshot of an unknown kind": ("snapshot TEXT -o TMP/x.bmp", ".png"),
     "snapshot of a wrong size": ("snapshot TEXT -o TMP/x.png --size big", "1280x800"),
     "snapshot of a wrong theme": ("snapshot TEXT -o TMP/x.png --theme blue", "print"),
+    "snapshot of a tokenizer that is to be trained": ("snapshot TMP/whole.json -o TMP/x.png --merges 5", "--merges"),
+    "snapshot of ranks of no known encoding": ("snapshot TMP/r.tiktoken -o TMP/x.png", "Give --pretokenizer"),
+    "snapshot of ranks with an option of training": (
+        "snapshot TMP/r.tiktoken -o TMP/x.png --threads 1",
+        "r.tiktoken is a tokenizer, and nothing is trained",
+    ),
+    "snapshot of a name without its publisher": ("snapshot gpt2 -o TMP/x.png", "tiktoken:gpt2"),
+    "replay on an absent text": ("snapshot TMP/whole.json --replay TMP/absent.txt -o TMP/x.png", "absent.txt"),
     "option of none": ("--nonsense", "--nonsense"),
 }
 
@@ -91,7 +131,11 @@ def folder(tmp_path):
     (tmp_path / "empty.txt").touch()
     (tmp_path / "binary.txt").write_bytes(bytes(range(256)) * 9)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "tokenizer.json").touch()
     (tmp_path / "table.tsv").write_text("low\n")
+    lines = (binascii.b2a_base64(bytes([byte]), newline=False) + b" %d\n" % byte for byte in range(256))
+    (tmp_path / "r.tiktoken").write_bytes(b"".join(lines))
     model = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
     (tmp_path / "whole.json").write_text(json.dumps({"model": model}))
     (tmp_path / "damaged.json").write_text(json.dumps({"model": {**model, "vocab": {"a": "b"}}}))
@@ -231,6 +275,7 @@ def test_a_snapshot_is_asked_for_with_its_options(run, table, tmp_path, monkeypa
     assert (source, path) == (str(table), out)
     assert options["options"].training.base == "characters"
     assert {key: value for key, value in options.items() if key != "options"} == {
+        "given": None, "only_trains": ["--base"],
         "position": 3, "instead": "[n][e]", "replay": None, "panel": "histogram", "text": "low", "theme": "print",
         "size": (640, 480),
         "scale": 1.0,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from bpe_viz.errors import FormatError
-from bpe_viz.formats import Draft
+from bpe_viz.formats import Draft, format_to_save
 
 TEXT = "the lowest newest café 字\n"
 
@@ -44,6 +47,34 @@ def test_a_format_is_named_when_the_file_is_not(run, bytes_json, tmp_path):
     assert (ran.status, "no format for a file named y" in ran.err) == (2, True)
     ran = run("convert", bytes_json, tmp_path / "y", "--format", "tekken")
     assert (ran.status, "no format named 'tekken'" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "format_name"),
+    [
+        ("vocab.json", "gpt2"),
+        ("novel-vocab.json", "gpt2"),
+        ("novel.merges.txt", "gpt2"),
+        ("novel_vocab.json", "tokenizer.json"),
+        ("x.json", "tokenizer.json"),
+        ("x.bpe", "subword-nmt"),
+        ("vocab.bpe", "gpt2"),
+    ],
+)
+def test_the_name_of_a_file_tells_the_format(name, format_name):
+    assert format_to_save(Path(name)).name == format_name
+
+
+def test_why_a_format_cannot_hold_a_tokenizer_is_told(run, bytes_json, tmp_path):
+    document = json.loads(bytes_json.read_text())
+    document["normalizer"] = {"type": "Replace", "pattern": {"String": "x"}, "content": "y"}
+    (tmp_path / "z.json").write_text(json.dumps(document))
+    ran = run("convert", tmp_path / "z.json", tmp_path / "z.tiktoken")
+    assert ran.status == 2
+    assert ran.err.endswith(
+        "A text goes through the steps of the file, run by the tokenizers library, for which there is no place. "
+        "Save as tokenizer.json.\n"
+    )
 
 
 def test_what_a_format_cannot_hold_is_told_in_one_line_and_nothing_is_written(run, bytes_json, worked, tmp_path):

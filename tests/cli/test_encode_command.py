@@ -127,8 +127,27 @@ def test_decode(run, worked):
     assert "-1, 999" in ran.err
     assert run("decode", worked, -13).out == "<no token -13>\n"
     assert run("decode", worked, "-", stdin=b"13 11\n").out == "lowest\n"
-    for wrong in ("x", "1_0", "1.5", "--nonsense"):
-        assert run("decode", worked, wrong).status == 2
+    for wrong in ("x", "1_0", "1.5", "--nonsense", "", "[]"):
+        ran = run("decode", worked, wrong)
+        assert ran.status == 2
+        assert "whole numbers" in ran.err
+
+
+@pytest.mark.parametrize("written", [["[13, 11]"], ["[13,", "11]"], ["13,11"], ["13 11"]])
+def test_ids_are_decoded_as_programs_print_them(run, worked, written):
+    assert run("decode", worked, *written).out == "lowest\n"
+    assert run("decode", worked, "-", stdin=" ".join(written).encode()).out == "lowest\n"
+
+
+def test_a_place_with_several_bytes_of_no_character_is_counted_once(run, table, tmp_path):
+    run("train", table, "--merges", 0, "-o", tmp_path / "t.json")
+    half, whole = (
+        run("encode", tmp_path / "t.json", "\U0001f600é").out.split()[:3],
+        run("encode", tmp_path / "t.json", "é").out.split(),
+    )
+    ran = run("decode", tmp_path / "t.json", *half, *whole, *half[:2])
+    assert ran.out == "\ufffdé\ufffd\n"
+    assert "Places with bytes that are no whole character, shown as U+FFFD: 2." in ran.err
 
 
 def test_decode_prints_the_bytes_of_a_text_as_they_are(run, table, tmp_path):
@@ -200,6 +219,7 @@ def test_explain_shows_special_tokens(run, with_special):
 def test_info_of_each_kind_of_source(run, worked, table, tmp_path):
     told = json.loads(run("info", worked, "--json").out)
     assert (told["kind"], told["merges"], told["vocab_size"], told["largest_id"]) == ("tokenizer", 7, 17, 16)
+    assert "None" not in run("info", table).out
     told = json.loads(run("info", table, "--json").out)
     assert (told["kind"], told["pretokens"], told["distinct_pretokens"]) == ("table", 16, 4)
     assert told["most_frequent"][0] == ["newest", 6]

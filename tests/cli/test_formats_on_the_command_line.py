@@ -93,7 +93,7 @@ def test_a_pretokenizer_that_is_known_by_no_name_is_asked_for(run, tmp_path):
     path.write_bytes(gguf(bpe_fields([*LETTER_OF_BYTE, "lo"], ["l o"], "of-tomorrow")))
     ran = run("encode", path, "lo lo")
     assert ran.status == 2
-    assert "'of-tomorrow', which bpe_viz does not know" in ran.err
+    assert "'of-tomorrow', which bpe-viz does not know" in ran.err
     assert "--pretokenizer" in ran.err
     assert len(run("encode", path, "lo lo", "--pretokenizer", "gpt2").out.split()) == 3
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import sys
 import time
 
 import pytest
@@ -91,3 +93,35 @@ def test_tables_are_packed_in_pieces(size):
     assert all(len(pickle.loads(piece)) <= ENTRIES_A_PIECE for piece in pieces)
     assert dict(entry for piece in unpack(pieces) for entry in piece) == table
     assert [value for piece in unpack(pack(list(table))) for value in piece] == list(table)
+
+
+def interrupt() -> str:
+    """Send what Ctrl+C sends to this process as well."""
+    os.kill(os.getpid(), signal.SIGINT)
+    return "done"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process gets no SIGINT there")
+def test_ctrl_c_is_left_to_the_process_that_asks():
+    assert run_apart(interrupt, (), "Going on", 1.0) == "done"
+
+
+def test_what_is_raised_while_it_is_waited_for_ends_it(tmp_path):
+    number = tmp_path / "number"
+
+    def give_up(fraction: float, text: str) -> None:
+        if number.exists():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_apart(tell_and_last, (str(number),), "Lasting", 1.0, give_up)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(number.read_text()), 0)
+
+
+def tell_and_last(path: str) -> None:
+    """Write which process this is, and go on for longer than anybody waits."""
+    with open(f"{path}.part", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(f"{path}.part", path)
+    time.sleep(600)

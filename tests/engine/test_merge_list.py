@@ -64,7 +64,9 @@ def test_the_sentence_on_a_token_of_joined_bytes():
 
 
 def test_the_sentence_where_there_are_no_merges():
-    assert narrate_no_merges("Unigram", "Its pieces have scores.")[0].text == "Not BPE: Unigram."
+    assert narrate_no_merges("Unigram", "Its pieces have scores.")[0].text == "This is not BPE but Unigram."
+    said = narrate_no_merges("WordPiece", "This is not BPE but WordPiece: there are no merges.")
+    assert [words.text for words in said] == ["This is not BPE but WordPiece:", " there are no merges."]
     assert narrate_no_merges("BPE", "")[0].text == "No merges."
 
 

@@ -53,6 +53,29 @@ def test_the_steps_of_a_file_are_run_by_its_library(tmp_path: Path):
     assert counts(counted) == {word.encode(): n for word, n in expected.items()}
 
 
+def test_of_a_tokenizer_that_cuts_nothing_each_line_is_a_pretoken(tmp_path: Path):
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {"▁": 0, "a": 1, "b": 2, "▁a": 3, "\n": 4}
+    library = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [("▁", "a")], unk_token=None))
+    prepend, replace = tokenizers.normalizers.Prepend("▁"), tokenizers.normalizers.Replace(" ", "▁")
+    library.normalizer = tokenizers.normalizers.Sequence([prepend, replace])
+    library.save(str(tmp_path / "t.json"))
+    tokenizer = load_tokenizer(tmp_path / "t.json")
+    counted = count_prepared(tokenizer.pipeline, tokenizer.counting, "Text", (), "a b\n\nb\na b\n")
+    assert counts(counted) == {"▁a▁b\n".encode(): 2, "▁\n".encode(): 1, "▁b\n".encode(): 1}
+    assert (counted.n_pretokens, counted.n_characters) == (4, 11)
+    assert "each line is taken for itself" in counted.notes[-1]
+
+
+def test_a_large_text_is_taken_line_by_line_where_nothing_is_cut(shared):
+    tokenizer = load_tokenizer(shared / "data" / "tok" / "mistral-v1.model.gz")
+    text = shared / "data" / "text" / "en_alice29.txt"
+    counted = count_prepared(tokenizer.pipeline, tokenizer.counting, "Alice", [text])
+    lines = text.read_bytes().split(b"\n")
+    assert (counted.n_pretokens, lines[-1] != b"") == (len(lines), True)
+    assert counts(counted)["▁\r\n".encode()] == lines.count(b"\r")
+
+
 @pytest.mark.parametrize(("text", "said"), [("", "holds no pre-token"), ("x" * 11, "a document of 11 characters")])
 def test_what_cannot_be_counted_is_said(monkeypatch, text, said):
     monkeypatch.setattr(pipeline_counting, "MOST_CHARACTERS", 10)

@@ -187,7 +187,7 @@ def test_a_file_without_a_pretokenizer_is_cut_by_the_default_one(opened):
 
 def test_a_pretokenizer_that_is_not_known_is_to_be_given(opened):
     fields = bpe_fields(LOW, MERGES, "of-tomorrow", {END: CONTROL})
-    with pytest.raises(PretokenizerNeeded, match="names the pre-tokenizer 'of-tomorrow', which bpe_viz does not know"):
+    with pytest.raises(PretokenizerNeeded, match="names the pre-tokenizer 'of-tomorrow', which bpe-viz does not know"):
         opened(fields)
     tokenizer = opened(fields, CountingOptions(pattern=r"\w+|\s"))
     assert texts(tokenizer, f"low low{END}") == ["low", " ", "low", END]

@@ -144,7 +144,7 @@ def test_a_key_that_comes_twice_and_a_version_that_is_not_known(path):
     with pytest.raises(FormatError, match="holds the key 'k' twice"):
         read(path, data.replace(b"l", b"k"), "k")
     for version in (1, 4, 99):
-        with pytest.raises(FormatError, match=f"is GGUF of version {version}; bpe_viz reads versions 2 and 3"):
+        with pytest.raises(FormatError, match=f"is GGUF of version {version}; bpe-viz reads versions 2 and 3"):
             read(path, gguf({}, version))
 
 

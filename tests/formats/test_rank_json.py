@@ -181,5 +181,5 @@ def test_damage_is_named(changes, what, tmp_path):
 def test_it_has_its_own_pretokenizer_and_is_not_saved(tmp_path):
     with pytest.raises(FormatError, match="has its own pretokenizer"):
         load_tokenizer(write(tmp_path, document([])), CountingOptions())
-    with pytest.raises(FormatError, match="no format named 'rank-json' that bpe_viz can save"):
+    with pytest.raises(FormatError, match="no format named 'rank-json' that bpe-viz can save"):
         format_to_save(tmp_path / "y.json", "rank-json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import gzip
 import pickle
+import shlex
 
 import pytest
 from hypothesis import given
@@ -45,6 +46,37 @@ def test_a_known_file_gets_pattern_and_special_tokens_and_says_so(cl100k, case):
     given_case = case("DE-04")
     decoding = cl100k.decode(given_case["input"]["ids"])
     assert decoding.unknown == tuple(given_case["input"]["ids"])
+
+
+def test_published_ranks_lose_nothing_that_their_hash_does_not_tell(cl100k, tmp_path):
+    draft = draft_tokenizer(cl100k, tmp_path / "x.tiktoken")
+    assert draft.losses == ()
+    draft.write()
+    again = load_tokenizer(tmp_path / "x.tiktoken")
+    assert (again.counting, again.special_ids) == (cl100k.counting, cl100k.special_ids)
+    at_first = draft_tokenizer(cl100k.at(1000), tmp_path / "y.tiktoken")
+    assert [loss.partition(":")[0] for loss in at_first.losses] == [
+        "Ranks do not hold how text is cut",
+        "Ranks do not hold special tokens",
+    ]
+
+
+def test_ids_that_are_not_in_use_are_said_where_there_are_some(cl100k, tmp_path):
+    at_first = draft_tokenizer(cl100k.at(1000), tmp_path / "y.json")
+    assert at_first.notes[-1].endswith("are saved; ids keep their places, so some are not in use.")
+    (tmp_path / "x.tiktoken").write_bytes(written([b"ab", b"abab"]))
+    plain = load_tokenizer(tmp_path / "x.tiktoken", GIVEN).at(1)
+    assert draft_tokenizer(plain, tmp_path / "y.json").notes == ("Only the first 1 of 2 merges are saved.",)
+
+
+def test_a_pattern_is_told_as_it_is_typed_in_a_shell(tmp_path):
+    pattern = r"'s| ?\w+|\s"
+    (tmp_path / "x.tiktoken").write_bytes(written([b"ab"]))
+    tokenizer = load_tokenizer(tmp_path / "x.tiktoken", CountingOptions(pattern=pattern))
+    for name in ("y.tiktoken", "merges.txt"):
+        said = draft_tokenizer(tokenizer, tmp_path / name).losses[0]
+        typed = said.partition("give ")[2].partition(" when opening")[0]
+        assert shlex.split(typed) == ["--pattern", pattern]
 
 
 def test_cases_of_cl100k(cl100k, case):

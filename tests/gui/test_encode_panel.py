@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QPalette, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QLayout, QMenu
 from pytestqt.qtbot import QtBot
 
 from bpe_viz.engine.corpus import Corpus, count_text, worked_example
@@ -21,7 +21,7 @@ from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.exact_text_edit import EXACT_TEXT, MOST_CHARACTERS
 from bpe_viz.gui.export import export_figure
 from bpe_viz.gui.look import Look
-from bpe_viz.gui.panels.encode import PANEL, EncodePanel
+from bpe_viz.gui.panels.encode import LEAST_HEIGHT_WITH_CURVE, PANEL, EncodePanel
 from bpe_viz.gui.selection import Selection
 from bpe_viz.gui.token_boxes import BoxCache
 from bpe_viz.gui.workspace import Workspace
@@ -317,6 +317,9 @@ def test_ids_are_decoded_and_their_text_encoded(make_panel: MakePanel, qtbot: Qt
         page.field.setPlainText("[13, 11, 99, -1]")
     assert [chip.style is ChipStyle.GAP for chip in page.chips.chips] == [False, False, True, True]
     assert "No token has the id 99, -1." in page.message.text()
+    assert not page.encode_button.isEnabled()  # the marks are no text
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
+        page.field.setPlainText("[13, 11]")
     text = page.text
     page.grab()
     page.encode_button.click()
@@ -329,8 +332,21 @@ def test_a_word_that_is_no_id_is_named_beside_the_field(make_panel: MakePanel, q
     panel.show_decode_page()
     panel.decode_page.field.setPlainText("1, two, 3")
     panel.decode_page.decode()
-    assert "“two”" in panel.decode_page.message.text()
+    assert "'two'" in panel.decode_page.message.text()
     assert not panel.decode_page.encode_button.isEnabled()
+
+
+def test_an_id_of_any_size_is_marked_in_short(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    panel.show_decode_page()
+    with qtbot.waitSignal(panel.workspace.encoder.decoded):
+        panel.decode_page.field.setPlainText(f"0, {'9' * 20}, {'8' * 3000}")
+    assert not panel.decode_page.encode_button.isEnabled()
+    assert panel.decode_page.message.text().endswith(f"No token has the id {'9' * 20}, {'8' * 20}… (3,000 digits).")
+    assert [chip.parts[0].text for chip in panel.decode_page.chips.chips][1:] == [
+        f"no token {'9' * 20}",
+        f"no token {'8' * 20}… (3,000 digits)",
+    ]
 
 
 def test_bytes_that_are_no_character_are_counted(make_panel: MakePanel, qtbot: QtBot) -> None:
@@ -338,7 +354,7 @@ def test_bytes_that_are_no_character_are_counted(make_panel: MakePanel, qtbot: Q
     panel.show_decode_page()
     with qtbot.waitSignal(panel.workspace.encoder.decoded):
         panel.decode_page.field.setPlainText("108 240 159")
-    assert "no whole character" in panel.decode_page.message.text()
+    assert panel.decode_page.message.text().endswith("1 place holds bytes that are no whole character.")
 
 
 def test_the_curve_counts_this_text_and_seeks(make_panel: MakePanel, qtbot: QtBot) -> None:
@@ -412,6 +428,17 @@ def test_the_selection_leaves_token_colours_visible_and_steps_back_with_the_focu
         assert len(set(colours())) == 3
         alphas.append(editor.palette().color(QPalette.ColorRole.Highlight).alpha())
     assert 0 < alphas[1] < alphas[0] < 128
+
+
+def test_in_a_low_panel_the_text_has_all_the_room(make_panel: MakePanel, qtbot: QtBot) -> None:
+    panel = make_panel()
+    settle(panel, qtbot, 5)
+    panel.resize(1000, 300)
+    assert panel.curve.isVisible()
+    panel.layout().setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # as docks squeeze it
+    panel.setMinimumHeight(0)
+    panel.resize(1000, panel.look.px(LEAST_HEIGHT_WITH_CURVE) - 1)
+    assert not panel.curve.isVisible()
 
 
 def test_the_heading_counts_what_is_decoded(make_panel: MakePanel, qtbot: QtBot) -> None:

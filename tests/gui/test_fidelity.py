@@ -69,7 +69,7 @@ def test_the_same_ids_are_said_with_the_version(qtbot, made):
     assert badge(made).full_text == "✓ same as cats 1.2"
     made.workspace.seek(MERGES - 1)
     qtbot.waitUntil(lambda: made.workspace.is_settled)
-    assert badge(made).full_text == "✓ at the end as cats 1.2"
+    assert badge(made).full_text == "✓ at the end same as cats 1.2"
 
 
 def test_the_first_difference_is_said_and_a_click_goes_there(qtbot, made, library):
@@ -80,6 +80,19 @@ def test_the_first_difference_is_said_and_a_click_goes_there(qtbot, made, librar
     assert "at character 4: 5 (' c') here, 6 (' d') by cats 1.2." in badge(made).accessibleDescription()
     badge(made).click()
     assert made.findChild(EncodePanel).editor.selection == (3, 4)
+
+
+@pytest.mark.parametrize("width", [800, 900, 1000, 1100, 1200, 1280, 1600])
+def test_the_badge_is_whole_before_the_heading_says_what_the_sentence_says(qtbot, made, library, width):
+    library.difference = Difference(1, 3, 5, 6, "5 (' c')", "6 (' d')")
+    made.workspace.encoder.set_text("the cat")
+    wait_for(qtbot, made, "different")
+    made.resize(width, 800)
+    panel = made.findChild(EncodePanel)
+    qtbot.waitUntil(lambda: panel.width() > width - 40)
+    qtbot.waitUntil(lambda: not panel.split_label.isVisible() or badge(made).text() == badge(made).full_text)
+    assert panel.split_label.isVisible() or width < 1600
+    assert not panel.split_label.isVisible() or width > 800
 
 
 def test_a_known_renumbering_is_no_fault(qtbot, made, library):

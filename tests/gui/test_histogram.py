@@ -291,7 +291,7 @@ def test_tabs_shorten_in_a_narrow_heading(qtbot: QtBot, panel: HistogramPanel) -
     tab._fit()
     assert tab.text() == "All pairs"
     assert tab.minimumWidth() == tab.maximumWidth(), "there is room in this heading"
-    panel.resize(200, 400)
+    panel.resize(120, 400)  # with the narrowest face too
     assert tab.minimumWidth() < tab.maximumWidth()
     tab.resize(tab.minimumWidth() + 24, 24)
     tab._fit()

@@ -8,8 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bpe_viz.engine.corpus import count_paths
-from bpe_viz.formats import load_tokenizer
+from bpe_viz.engine.corpus import count_paths, count_text
+from bpe_viz.engine.pretoken_counts import PretokenCounts
+from bpe_viz.engine.symbols import BaseVocabulary
+from bpe_viz.engine.tokenizer import Tokenizer
+from bpe_viz.engine.trainer import Trainer
+from bpe_viz.engine.types import CountingOptions, Options
+from bpe_viz.formats import load_tokenizer, save_tokenizer
+from bpe_viz.gui.chips import ChipStyle
+from bpe_viz.gui.lacking_characters import LackingCharacters
 from bpe_viz.gui.panels.histogram import HistogramPanel
 from bpe_viz.gui.panels.merge_list import MergeListPanel
 from bpe_viz.gui.panels.narration import NarrationPanel
@@ -72,11 +79,70 @@ def test_the_pair_counts_and_splits_are_those_of_the_position(qtbot, made, tmp_p
     assert all(bar.mark != "next" or bar.pair in made.workspace.frame.next_pairs for bar in bars)
 
 
+@pytest.fixture
+def of_letters(tmp_path: Path) -> Path:
+    """A tokenizer whose base is the letters of its text, without an unknown token."""
+    options = Options().with_training(base="characters", end_of_word="glued", merges=6).with_counting(pattern=r"\S+")
+    corpus = count_text(TEXT, options.counting)
+    trainer = Trainer(corpus.pretokens, options.training, 0)
+    trainer.train_to()
+    path = tmp_path / "letters.codes"
+    save_tokenizer(Tokenizer.from_timeline(trainer.timeline, options.counting), path)
+    return path
+
+
+def test_a_letter_that_the_base_lacks_is_a_gap_with_that_letter(qtbot, made, tmp_path, of_letters):
+    text = tmp_path / "text.txt"
+    text.write_text("*the* naïve cat ĳĳ ï")
+    made.open_paths([of_letters, text])
+    wait_until_open(qtbot, made.workspace, lambda: made.workspace.timeline.stop is not None)
+    splits, rows = panel(made, WordSplitsPanel), panel(made, WordSplitsPanel).rows_view
+    for position in (0, 6):
+        seek(qtbot, made, position)
+        shown = ["|".join(symbols) for _, symbols in splits.shown_rows()]
+        assert {"ĳ|ĳ", "ï"} <= set(shown)
+        assert any(symbols.startswith("*|") and symbols.endswith("|*") for symbols in shown)
+        styles = dict(zip(shown, rows.shown_styles(), strict=True))
+        assert styles["ĳ|ĳ"] == [ChipStyle.GAP, ChipStyle.GAP]
+        assert sum(style is ChipStyle.GAP for row in styles.values() for style in row) >= 5
+    for typed, rows_kept in (("[ĳ]", 0), ("[ï]", 0), ("[a]", 1), ("ĳ", 1), ("[≠]", 0)):
+        splits.filter_field.setText(typed)
+        qtbot.waitUntil(lambda kept=rows_kept: splits.filtered_count.text().startswith(f"{kept} of "))
+    splits.filter_field.clear()
+    qtbot.waitUntil(lambda: splits.filtered_count.text() == "" and made.workspace.is_settled)
+    shown = ["|".join(symbols) for _, symbols in splits.shown_rows()]
+    place = shown.index("ĳ|ĳ")
+    box = rows.symbol_box(place, 1)
+    assert rows.tooltip_text(box.center()).startswith("ĳ\nUnknown character")
+    rows.press(place, box.center().x())
+    assert made.workspace.selection is None
+    made.grab()
+
+
+def test_a_gap_is_not_guessed_where_symbols_do_not_spell_the_text():
+    base = BaseVocabulary("characters", "none", "", (b"a", b"<0x0A>"), (False, False))
+    symbols = Tokenizer.from_merges(base, [], CountingOptions(pattern=".+")).symbols
+    pretokens = PretokenCounts.from_counter({"aéa": 1, "\né": 1})
+    lacking = LackingCharacters(pretokens, symbols)
+    assert lacking.at(0, (0, -1, 0), 1) == "é".encode()
+    assert lacking.at(1, (1, -1), 1) == b""
+
+
 def test_on_its_own_text_the_list_departs_nowhere(qtbot, made, tmp_path):
     replay(qtbot, made, tmp_path, TEXT)
     assert panel(made, TimelinePanel).scrubber.departing() == []
     seek(qtbot, made, 3)
     assert "training on it would do the same" in panel(made, NarrationPanel).text
+
+
+def test_that_no_split_differs_is_said(qtbot, made, tmp_path):
+    replay(qtbot, made, tmp_path, TEXT)
+    splits = panel(made, WordSplitsPanel)
+    splits.filter_field.setText("[≠]")
+    qtbot.waitUntil(lambda: splits.filtered_count.text().startswith("0 of "))
+    assert splits.rows_view.empty_text() == (
+        "Every pre-token ends in the split that the tokenizer's own library gives."
+    )
 
 
 def test_where_training_would_have_merged_something_else_is_marked_and_said(qtbot, made, tmp_path):

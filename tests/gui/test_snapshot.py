@@ -67,7 +67,7 @@ def test_a_list_of_ranks_is_drawn_with_the_pretokenizer_that_was_given(tmp_path,
     path, out = ranks(tmp_path), tmp_path / "figure.png"
     with pytest.raises(BpeVizError, match="--pretokenizer"):
         snapshot(str(path), out, options=None)
-    snapshot(str(path), out, options=Options(CountingOptions("gpt2")))
+    snapshot(str(path), out, options=None, given=CountingOptions("gpt2"))
     assert out.exists()
 
 
@@ -91,7 +91,7 @@ def test_pdf(tmp_path, qtbot, text):
         ({"instead": "[e][s]"}, "The pair e + s does not occur after merge 1."),
         ({"panel": "pie"}, "There is no panel named 'pie'."),
         ({"theme": "pink"}, "There is no theme named 'pink'."),
-        ({"out": "figure.gif"}, "figure.gif is no figure that bpe_viz writes."),
+        ({"out": "figure.gif"}, "figure.gif is no figure that bpe-viz writes."),
         ({"out": "missing/figure.png"}, "figure.png"),
         ({"source": "missing.txt"}, "missing.txt"),
     ],

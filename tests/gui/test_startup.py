@@ -26,12 +26,27 @@ from bpe_viz.gui.startup import check_screen, missing_library
         ("libGL.so.1: cannot open", "libgl1", "libglvnd-glx", "libglvnd"),
     ],
 )
-def test_a_missing_library_is_named_with_its_packages(message, debian, fedora, arch):
+def test_a_missing_library_is_named_with_its_packages(message, debian, fedora, arch, monkeypatch):
+    monkeypatch.setattr(startup, "_can_be_loaded", lambda library: True)
     error = missing_library(message)
     assert message.partition(":")[0] in error.message
     assert f"apt install {debian};" in error.remedy
     assert f"dnf install {fedora};" in error.remedy
     assert f"pacman -S {arch}." in error.remedy
+
+
+def test_all_libraries_that_are_missing_are_named_at_once(monkeypatch):
+    absent = ("libxcb-icccm.so.4", "libxcb-image.so.0", "libxcb-keysyms.so.1")
+    monkeypatch.setattr(startup, "_can_be_loaded", lambda library: library not in absent)
+    error = missing_library("libxcb-icccm.so.4: cannot open shared object file: No such file or directory")
+    assert error.message == f"Qt needs the system libraries {', '.join(absent)}, which are not installed."
+    assert "apt install libxcb-icccm4 libxcb-image0 libxcb-keysyms1;" in error.remedy
+    assert "dnf install xcb-util-wm xcb-util-image xcb-util-keysyms;" in error.remedy
+
+
+def test_what_a_system_has_is_loaded():
+    assert not startup._can_be_loaded("libnothing-at-all.so.9")
+    assert {startup._packages_of(library) is not None for library in startup._NEEDED} == {True}
 
 
 def test_a_library_that_is_not_known_is_still_named():

@@ -11,6 +11,7 @@ from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.symbols import BaseVocabulary
 from bpe_viz.engine.tokenizer import Tokenizer
 from bpe_viz.engine.types import CountingOptions, Pair
+from bpe_viz.formats._tokenizer_json_reading import read_document
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.look import Look
 from bpe_viz.gui.theme import theme_names
@@ -105,6 +106,31 @@ def test_totals_count_gaps_and_dropped_text_apart() -> None:
     text = encoded("ab é")
     counted = totals(text, text.at(0))
     assert (counted.characters, counted.bytes, counted.tokens, counted.token_bytes) == (4, 5, 5, 5)
+
+
+@pytest.fixture
+def around() -> EncodedText:
+    """A text between two tokens that its tokenizer puts there."""
+    tokenizers = pytest.importorskip("tokenizers")
+    vocabulary = {token: number for number, token in enumerate(["[UNK]", "[CLS]", "[SEP]", "cat", "##s", "the"])}
+    library = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocabulary, unk_token="[UNK]"))
+    library.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    library.add_special_tokens(["[CLS]", "[SEP]"])
+    library.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    return read_document(library.to_str().encode(), "around.json", "around.json").lay_out("the cats")
+
+
+def test_tokens_around_a_text_are_counted_apart(around) -> None:
+    tokens = around.at(0)
+    assert tokens.ids.tolist() == [1, 5, 3, 4, 2]
+    counted = totals(around, tokens)
+    assert (counted.tokens, counted.around, counted.token_bytes) == (5, 2, 7)
+
+
+def test_tokens_around_a_text_are_copied_with_all_of_it(around) -> None:
+    spans = token_spans(around, 0, around.text)
+    copied = [COPY_FORMS["Ids"](spans, spans.of_text(*place).tolist()) for place in ((0, 8), (0, 7), (4, 8))]
+    assert copied == ["1 5 3 4 2", "5 3", "3 4"]
 
 
 def test_tokens_are_copied_in_every_form() -> None:

@@ -254,6 +254,20 @@ class TestOpening:
         assert window.workspace.corpus.name == "Worked example"
         assert "empty.txt" in window.messages.text
 
+    def test_what_was_said_of_another_source_goes_when_one_is_opened(self, qtbot, example, tmp_path):
+        utf16, plain = tmp_path / "utf16.txt", tmp_path / "plain.txt"
+        utf16.write_text("größer größer", encoding="utf-16")
+        plain.write_text("a text with nothing to say of")
+        self.open(qtbot, example, utf16)
+        assert "UTF-16" in example.messages.text
+        qtbot.waitUntil(lambda: not example.messages.is_said_just_now)
+        self.open(qtbot, example, plain)
+        assert example.messages.text == ""
+        example.open_paths([tmp_path / "missing.txt"])
+        qtbot.waitUntil(lambda: "missing.txt" in example.messages.text)
+        self.open(qtbot, example, plain)
+        assert example.messages.text == ""
+
     def test_notes_about_the_text_are_said(self, qtbot, example, tmp_path):
         path = tmp_path / "utf16.txt"
         path.write_text("größer größer", encoding="utf-16")

@@ -350,8 +350,10 @@ def test_what_is_no_name_is_refused_at_once(hub, written):
     assert not hub.asked
 
 
-def test_names():
+def test_names(tmp_path):
     assert HubName.parse("gpt2") == HubName("gpt2", "main")
     assert HubName.parse("Org-1/a.b_c@v1.0/x") == HubName("Org-1/a.b_c", "v1.0/x")
     check_name("hf:org/model")
-    assert locate("some/file.json") == Located("some/file.json", Path("some/file.json"), "file.json")
+    file = tmp_path / "file.json"
+    file.touch()
+    assert locate(str(file)) == Located(str(file), file, "file.json")

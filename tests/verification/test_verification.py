@@ -184,7 +184,7 @@ def test_the_first_difference(tmp_path, monkeypatch, change, expected):
     found = verify(located, encoded)
     assert (found.difference, found.n_tokens, found.is_same) == (expected, 5, False)
     assert found.describe() == (
-        f"Token {expected.number} differs: bpe_viz gives {expected.our_text}, the pytest library {pytest.__version__} "
+        f"Token {expected.number} differs: bpe-viz gives {expected.our_text}, the pytest library {pytest.__version__} "
         f"{expected.their_text}, at character {expected.place} of the text."
     )
 

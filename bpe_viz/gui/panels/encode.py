@@ -30,8 +30,8 @@ from bpe_viz.gui.token_spans import TokenSpans, Totals, token_spans, totals
 from bpe_viz.gui.totals_label import BETWEEN, Figure, TotalsLabel
 from bpe_viz.gui.workspace import Workspace
 
-LEAST_WIDTH_WITH_CURVE = 700
-ROOM_OF_BADGE = 360
+LEAST_WIDTH_WITH_CURVE, LEAST_HEIGHT_WITH_CURVE = 700, 96
+_EDGES_OF_HEADING = 24
 _NOTHING: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 
@@ -76,6 +76,9 @@ class EncodePanel(Panel):
         self.decode_button.setToolTip("Turn token ids back into text")
         self.decode_button.setCheckable(True)
         self.add_to_heading(self.decode_button)
+        self._heading_controls = (
+            self.split_label, self.badge, self.totals_label, self.special_button, self.colour_button, self.decode_button
+        )  # fmt: skip
 
     def _colour_menu(self) -> QMenu:
         menu = QMenu(self)
@@ -162,7 +165,7 @@ class EncodePanel(Panel):
         if form == "Text":
             copied = self.editor.text[start:end]
         else:
-            copied = COPY_FORMS[form](spans, spans.between(start, end).tolist()) if spans is not None else ""
+            copied = COPY_FORMS[form](spans, spans.of_text(start, end).tolist()) if spans is not None else ""
         QGuiApplication.clipboard().setText(copied)
         return copied
 
@@ -237,6 +240,7 @@ class EncodePanel(Panel):
         """Count what is in view: the text, or the ids."""
         is_decoding = self.decode_button.isChecked()
         self.totals_label.show_figures(self.decode_page.figures if is_decoding else self._figures)
+        self._fit_split_label()
 
     @Slot()
     def _show_selection(self, _: object = None) -> None:
@@ -291,20 +295,23 @@ class EncodePanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Drop the curve where the text needs the room."""
         super().resizeEvent(event)
-        self.curve.setVisible(self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE))
+        is_wide = self.width() >= self.look.px(LEAST_WIDTH_WITH_CURVE)
+        self.curve.setVisible(is_wide and self.height() >= self.look.px(LEAST_HEIGHT_WITH_CURVE))
         self._fit_split_label()
 
     def _fit_split_label(self) -> None:
-        least = LEAST_WIDTH_WITH_CURVE + (ROOM_OF_BADGE if self.workspace.fidelity.fidelity is not None else 0)
-        has_room = self.width() >= self.look.px(least)
-        self.split_label.setVisible(has_room and not self.decode_button.isChecked())
+        """Leave it out where something else would be cut: the sentence above says the same."""
+        shown = [one for one in self._heading_controls if one is self.split_label or not one.isHidden()]
+        needed = sum(one.sizeHint().width() + self.look.grid for one in shown) + self.look.px(_EDGES_OF_HEADING)
+        title = self.look.ui_metrics(bold=True).horizontalAdvance("Encode")
+        self.split_label.setVisible(needed + title <= self.width() and not self.decode_button.isChecked())
 
 
 def _split_note(spans: TokenSpans) -> str:
     """Say which merges the text is split by."""
     tokenizer = spans.encoded.tokenizer
     if tokenizer.kind != "BPE":
-        return f"not BPE: {tokenizer.kind}, no merges to step"
+        return f"not BPE: {tokenizer.kind}"
     if tokenizer.n_merges == 0:
         return "no merges to step"
     return f"as split after merge {spans.position:,}" if spans.position else "before any merge"
@@ -341,12 +348,14 @@ def _figures(counted: Totals) -> list[Figure]:
         Figure(_counted(counted.bytes, "byte"), 5),
         Figure(_counted(counted.tokens, "token"), 0, bold=True),
     ]
+    if counted.around:
+        figures.append(Figure(f"{counted.around:,} around the text", 4))
     if counted.gaps:
         figures.append(Figure(_counted(counted.gaps, "unknown character"), 1))
     if counted.dropped:
         figures.append(Figure(f"{counted.dropped:,} dropped", 2))
-    if counted.tokens:
-        figures.append(Figure(f"{counted.token_bytes / counted.tokens:.2f} bytes per token", 3))
+    if of_text := counted.tokens - counted.around:
+        figures.append(Figure(f"{counted.token_bytes / of_text:.2f} bytes per token", 3))
     return figures
 
 

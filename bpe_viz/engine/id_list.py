@@ -7,10 +7,13 @@ import re
 from bpe_viz.errors import BpeVizError
 
 _WORD = re.compile(r"[^\s,;\[\](){}]+")
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 _PLAIN = re.compile(r"[\s,;\[\](){}0-9]*")
 _BETWEEN = str.maketrans(dict.fromkeys(",;[](){}", " "))
-_MOST_DIGITS = 18
+_MOST_DIGITS = 4000
+"""Python itself reads no more than 4,300."""
+
+_WHOLE_NUMBER = re.compile(rf"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
+_SHOWN = 30
 
 
 def parse_ids(typed: str) -> list[int]:
@@ -27,7 +30,7 @@ def parse_ids(typed: str) -> list[int]:
     for number, found in enumerate(_WORD.finditer(typed), start=1):
         word = found.group()
         if not _WHOLE_NUMBER.fullmatch(word):
-            shown = word if len(word) <= 30 else word[:30] + "…"
-            raise BpeVizError(f"“{shown}” (word {number:,}) is no token id.", "Give whole numbers such as 13, 11, 99.")
+            shown = word if len(word) <= _SHOWN else word[:_SHOWN] + "…"
+            raise BpeVizError(f"{shown!r} (word {number:,}) is no token id.", "Give whole numbers such as 13, 11, 99.")
         ids.append(int(word))
     return ids
