@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.boundaries import BoundaryRanks
+from bpe_viz.engine.id_decoding import Decoding, decoded
 from bpe_viz.engine.joined_ranks import JoinedRanks
 from bpe_viz.engine.layout import EncodedText, lay_out
 from bpe_viz.engine.merge_ranks import MergeRanks, MergeSource
@@ -24,45 +24,13 @@ if TYPE_CHECKING:
     from bpe_viz.engine.quick_ids import QuickIds
     from bpe_viz.engine.timeline import Timeline
 
-__all__ = ["BYTES", "DecodedPiece", "Decoding", "SpecialText", "Tokenizer"]
+__all__ = ["BYTES", "SpecialText", "Tokenizer"]
 
 _MOST_BYTES = 1 << 30
 """Of all tokens: a list in which each merge doubles the longest would soon have no end."""
 
-_SPECIAL_KINDS = ("special", "unknown")
-
 BYTES = tuple(bytes([byte]) for byte in range(256))
 """The base vocabulary of bytes, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecodedPiece:
-    """What one id stands for; content is None where no token has this id.
-
-    is_special: it is a special or the unknown token, and no text
-    """
-
-    id: int
-    content: bytes | None
-    is_special: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """Decoded ids.
-
-    pieces: one an id, in order
-    unknown: the ids that no token has, in order
-    invalid: how many U+FFFD stand for bytes that are no whole character
-    special: how many ids are special tokens; n_bytes: how many bytes all stand for
-    """
-
-    pieces: tuple[DecodedPiece, ...]
-    text: str
-    unknown: tuple[int, ...]
-    invalid: int
-    special: int
-    n_bytes: int
 
 
 class Tokenizer:
@@ -339,43 +307,7 @@ class Tokenizer:
         An id that no token has is marked in the text. A marked end of word becomes a space if the pretokenizer
         dropped the white space between words, else nothing. Where the file has a library, that makes the text.
         """
-        if self.text_of_ids is not None:
-            return self._decode_by_library(ids, self.text_of_ids(ids))
-        space = b" " if self.base.end_of_word != "none" and not self.covers_text else b""
-        pieces: list[DecodedPiece] = []
-        run: list[bytes] = []
-        text: list[str] = []
-        unknown: list[int] = []
-        invalid = 0
-        for token_id in ids:
-            try:
-                token = self.token(token_id)
-            except KeyError:
-                pieces.append(DecodedPiece(token_id, None))
-                unknown.append(token_id)
-                text += [b"".join(run).decode(errors="replace"), f"<no token {token_id}>"]
-                invalid += _count_invalid(run)
-                run = []
-                continue
-            content = token.content + (space if token.ends_word else b"")
-            pieces.append(DecodedPiece(token_id, content, token.kind in _SPECIAL_KINDS))
-            run.append(content)
-        text.append(b"".join(run).decode(errors="replace"))
-        invalid += _count_invalid(run)
-        joined = "".join(text)
-        return _decoding(pieces, joined.removesuffix(" ") if space else joined, unknown, invalid)
-
-    def _decode_by_library(self, ids: Sequence[int], text: str) -> Decoding:
-        pieces: list[DecodedPiece] = []
-        for token_id in ids:
-            try:
-                label, kind = self.label(token_id), self.token(token_id).kind
-                pieces.append(DecodedPiece(token_id, label, kind in _SPECIAL_KINDS))
-            except KeyError:
-                pieces.append(DecodedPiece(token_id, None))
-        typed = sum((piece.content or b"").count("\ufffd".encode()) for piece in pieces)
-        unknown = [piece.id for piece in pieces if piece.content is None]
-        return _decoding(pieces, text, unknown, max(0, text.count("\ufffd") - typed))
+        return decoded(self, ids)
 
     @property
     def covers_text(self) -> bool:
@@ -438,17 +370,6 @@ class Tokenizer:
             if content in wanted and not self.symbols.ends_word(symbol):
                 found[wanted[content]] = symbol
         return found
-
-
-def _decoding(pieces: Sequence[DecodedPiece], text: str, unknown: Sequence[int], invalid: int) -> Decoding:
-    special = sum(piece.is_special for piece in pieces)
-    n_bytes = sum(len(piece.content) for piece in pieces if piece.content is not None)
-    return Decoding(tuple(pieces), text, tuple(unknown), invalid, special, n_bytes)
-
-
-def _count_invalid(run: list[bytes]) -> int:
-    joined = b"".join(run)
-    return joined.decode(errors="replace").count("\ufffd") - joined.count("\ufffd".encode())
 
 
 def _symbols_of_merges(base: BaseVocabulary, pairs: Sequence[Pair]) -> SymbolTable:

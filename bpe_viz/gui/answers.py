@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.boundaries import BoundaryRanks
+from bpe_viz.engine.id_decoding import Decoding
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.merge_ranks import MergeRanks
 from bpe_viz.engine.reader import Reader
 from bpe_viz.engine.row_order import RowOrder, SortBy, parse_filter
 from bpe_viz.engine.timeline import Timeline
-from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
+from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.engine.trainer import Trainer
 from bpe_viz.engine.types import CountingOptions, Frame, StopRequested
 from bpe_viz.gui.kernel_choice import KernelChoice

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from bpe_viz.engine.id_decoding import DecodedPiece, Decoding
 from bpe_viz.engine.id_list import parse_ids
-from bpe_viz.engine.tokenizer import DecodedPiece, Decoding
 from bpe_viz.engine.visible import Part, visible_parts
 from bpe_viz.errors import BpeVizError
 from bpe_viz.gui.chips import Chip, ChipStyle, chip_edges, chip_height, paint_chips, token_style

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe_viz.engine.id_decoding import Decoding
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.list_narration import END, narrate_listed, narrate_no_merges
 from bpe_viz.engine.merge_list import ListedMerges
 from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.row_order import SortBy
-from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
+from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.engine.types import CountingOptions, Frame, Options, StopRequested, TrainingOptions
 from bpe_viz.formats import Draft, draft_tokenizer
 from bpe_viz.gui.jobs import Job

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.id_decoding import Decoding
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.list_narration import END
 from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.replay import Replayer
 from bpe_viz.engine.replay_narration import narrate_replay
 from bpe_viz.engine.replayed_timeline import ReplayedTimeline
-from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
+from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.engine.types import Frame, Options, Progress, StopRequested
 from bpe_viz.formats import Draft, draft_tokenizer
 from bpe_viz.gui.answers import CountAnswers

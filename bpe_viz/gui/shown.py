@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe_viz.engine.corpus import Corpus
+from bpe_viz.engine.id_decoding import Decoding
 from bpe_viz.engine.layout import EncodedText
 from bpe_viz.engine.merge_list import MergeList
 from bpe_viz.engine.narration import Piece
 from bpe_viz.engine.row_order import SortBy
 from bpe_viz.engine.timeline import Timeline
-from bpe_viz.engine.tokenizer import Decoding, SpecialText, Tokenizer
+from bpe_viz.engine.tokenizer import SpecialText, Tokenizer
 from bpe_viz.engine.types import Frame, Options, StopRequested
 from bpe_viz.formats import Draft
 from bpe_viz.gui.jobs import Job

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from bpe_viz.engine.id_decoding import Decoding
 from bpe_viz.engine.layout import EncodedText
-from bpe_viz.engine.tokenizer import Decoding, SpecialText
+from bpe_viz.engine.tokenizer import SpecialText
 from bpe_viz.errors import BpeVizError, Stopped
 from bpe_viz.gui.jobs import Job, Lane
 from bpe_viz.gui.shown import Shown

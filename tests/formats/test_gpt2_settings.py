@@ -90,7 +90,7 @@ def test_lower_case_is_not_made_where_the_class_does_not_heed_it(name, tmp_path)
 
 
 def test_lower_case_is_refused_where_it_is_not_known_what_the_class_does(tmp_path):
-    with pytest.raises(FormatError, match="do_lower_case is true, and bpe_viz does not know what a FSMTTokenizer does"):
+    with pytest.raises(FormatError, match="do_lower_case is true, and bpe-viz does not know what a FSMTTokenizer does"):
         opened(tmp_path, {"tokenizer_class": "FSMTTokenizer", "do_lower_case": True})
 
 

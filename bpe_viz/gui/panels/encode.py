@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
+from bpe_viz.engine.id_decoding import Decoding
 from bpe_viz.engine.layout import EncodedText
-from bpe_viz.engine.tokenizer import Decoding
 from bpe_viz.engine.types import Frame
 from bpe_viz.gui.copy_as import COPY_FORMS
 from bpe_viz.gui.decode_page import DecodePage
