@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ from tests.hub_server import Hub, serving
 # A busy machine must not fail a test: no test here is about time.
 settings.register_profile("bpe_viz", deadline=None)
 settings.load_profile("bpe_viz")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what runs in the background so, and tests of Ctrl+C would hear nothing.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -65,7 +65,7 @@ def cleaned(text: str) -> str:
 class ClipPipeline(NormalizedFirstPipeline):
     """Cuts a text as OpenAI's code does; the pattern of its options matches the special tokens too."""
 
-    title = "as OpenAI's code for CLIP"
+    title = "the steps of OpenAI's code for CLIP"
 
     def _normalized(self, text: str) -> str:
         return cleaned(text)

@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 class NormalizedFirstPipeline:
     """Normalizes, cuts special tokens out, and cuts the rest where an engine cuts that knows an older Unicode."""
 
-    title = "as the options say, but special tokens are looked for in normalized text"
+    title = "the steps of the options, with special tokens looked for in normalized text"
 
     def __init__(self, counting: CountingOptions, special_ids: Mapping[str, int]) -> None:
         """special_ids: the ids of the special tokens of `counting`, by text"""

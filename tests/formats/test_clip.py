@@ -139,7 +139,7 @@ def test_without_ftfy_the_texts_that_it_may_change_are_told(clip, without_ftfy):
 
 def test_what_a_tokenizer_json_does_otherwise_is_said(clip, tmp_path, shared):
     draft = draft_tokenizer(clip, tmp_path / "clip.json")
-    assert [said.split()[0] for said in draft.losses] == ["Lowercasing", "bpe_viz", "OpenAI's"]
+    assert [said.split()[0] for said in draft.losses] == ["Lowercasing", "bpe-viz", "OpenAI's"]
     draft.write()
     again = load_tokenizer(tmp_path / "clip.json")
     assert again.encode("a <|STARTOFTEXT|>").ids == [320, 49406]

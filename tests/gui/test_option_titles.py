@@ -18,7 +18,7 @@ SAID = {
     "tiktoken": ("GPT-2", "cuts text so: 's|'t|'re"),
     "minbpe": ("GPT-2", "cuts text so: 's|'t|'re"),
     "subword-nmt 0.2": (OF_FILE, r"cuts text so: [^ \r\n]+"),
-    "CLIP": (OF_FILE, r"cuts text so: <\|startoftext\|>"),
+    "CLIP": (OF_FILE, "the steps of OpenAI's code for CLIP"),
     "rank-json with ranks": (OF_FILE, r"cuts text so: \S+|\s"),
     "tekken": (OF_FILE, r"cuts text so: \S+|\s"),
     "GPT-2 merges": ("Qwen 2", "cuts text so: (?i:'s|'t"),
