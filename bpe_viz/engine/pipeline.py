@@ -105,9 +105,9 @@ def without_surrogates(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def refuse_special_text(token: str, at: int) -> None:
-    """Raise OptionError: the text of a special token is to be an error."""
+    """Raise OptionError: the text of a special token is to be an error. at: its first character, from 0"""
     raise OptionError(
-        f"The text holds the special token {token!r} at character {at}.",
+        f"The text holds the special token {token!r} at character {at + 1:,}.",
         "Allow special tokens, or encode them as plain text.",
     )
 

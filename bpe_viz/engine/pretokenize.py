@@ -137,17 +137,17 @@ class Pretokenizer:
                     if len(batch) == MATCHES_A_BATCH:
                         break
             except TimeoutError as error:
-                place = batch[-1].end() if batch else position
+                place = (batch[-1].end() if batch else position) + 1
                 raise PatternError(
                     f"The pattern {shortened(self.pattern)} never ends: {MATCHES_A_BATCH:,} matches may take "
-                    f"{self.timeout:g} seconds of the processor, and it was still searching at character {place}.",
+                    f"{self.timeout:g} seconds of the processor, and it was still searching at character {place:,}.",
                     "Try one without a repetition inside a repetition.",
                 ) from error
             except (MemoryError, RecursionError) as error:
                 # What `regex` raises for a pattern that calls itself before it has matched anything.
                 raise PatternError(
                     f"The pattern {shortened(self.pattern)} never ends: it ran out of memory, searching from "
-                    f"character {batch[-1].end() if batch else position}.",
+                    f"character {(batch[-1].end() if batch else position) + 1:,}.",
                     "Try one that does not call itself, as (?R) does.",
                 ) from error
             yield batch
@@ -283,7 +283,7 @@ def _compile(pattern: str) -> Pattern[str]:
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        place = "" if error.pos is None else f" at character {error.pos}"
+        place = "" if error.pos is None else f" at character {error.pos + 1}"
         raise PatternError(
             f"The pattern {shortened(pattern)} does not compile: {error.msg}{place}.",
             "Its syntax is that of the Python module regex.",

@@ -261,8 +261,8 @@ class Tokenizer:
         if self.refuses_gaps and len(gaps := np.flatnonzero(encoded.symbols == GAP)):
             start, end = int(encoded.start[gaps[0]]), int(encoded.end[gaps[0]])
             raise FormatError(
-                f"The vocabulary of {self.name} lacks {text[start:end]!r} at character {start}, and it has no unknown "
-                "token: its own library would leave it out and join its neighbours, which bpe-viz does not.",
+                f"The vocabulary of {self.name} lacks {text[start:end]!r} at character {start + 1:,}, and it has no "
+                "unknown token: its own library would leave it out and join its neighbours, which bpe-viz does not.",
                 "Leave such characters out of the text.",
             )
         return encoded

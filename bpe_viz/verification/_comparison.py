@@ -61,12 +61,12 @@ class Verification:
             return (
                 f"All tokens are the same, but {found.renumbered:,} that the {self.library} library {self.version} "
                 "numbers anew, as the ids that the file declares leave a hole; bpe-viz keeps those of the file. "
-                f"The first is token {found.number}: {found.our_text} here, {found.theirs} there, at character "
-                f"{found.place}."
+                f"The first is token {found.number + 1:,}: {found.our_text} here, {found.theirs} there, at character "
+                f"{found.place + 1:,}."
             )
         return (
-            f"Token {found.number} differs: bpe-viz gives {found.our_text}, the {self.library} library {self.version} "
-            f"{found.their_text}, at character {found.place} of the text."
+            f"Token {found.number + 1:,} differs: bpe-viz gives {found.our_text}, the {self.library} library "
+            f"{self.version} {found.their_text}, at character {found.place + 1:,} of the text."
         )
 
 

@@ -102,7 +102,7 @@ def test_verify_says_where_the_library_is_known_to_number_tokens_anew(run, tmp_p
     assert ran.status == 1
     assert "All tokens are the same, but 1 that the tokenizers library" in ran.err
     assert "numbers anew, as the ids that the file declares leave a hole" in ran.err
-    assert "The first is token 1: 10 ('<s>') here, 3 there, at character 2." in ran.err
+    assert "The first is token 2: 10 ('<s>') here, 3 there, at character 3." in ran.err
 
 
 def test_dropped_text_is_said(run, table, tmp_path):

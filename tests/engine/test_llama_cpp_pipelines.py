@@ -58,7 +58,7 @@ def test_what_special_text_becomes():
     pipeline = words()
     assert shown(pipeline, "<s><tool>", "text") == [(["<s>"], [(0, 1), (1, 2), (2, 3)]), (3, 3, 9)]
     assert shown(pipeline, "<tool>", "error") == [(3, 0, 6)]
-    with pytest.raises(OptionError, match=r"special token '<s>' at character 2"):
+    with pytest.raises(OptionError, match=r"special token '<s>' at character 3"):
         pipeline.prepare("a <s>", "error", around=True)
 
 

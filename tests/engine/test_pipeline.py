@@ -38,7 +38,7 @@ def test_some_tokens_are_cut_out_whatever_becomes_of_special_text():
     ids = [part.ids for part in pipeline.prepare("<s><t>", "text", True).parts if isinstance(part, SetTokens)]
     assert ids == [(2,)]
     assert len(pipeline.prepare("<t>", "error", True).parts) == 1
-    with pytest.raises(OptionError, match="'<s>' at character 3"):
+    with pytest.raises(OptionError, match="'<s>' at character 4"):
         pipeline.prepare("<t><s>", "error", True)
 
 

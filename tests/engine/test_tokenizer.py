@@ -138,7 +138,7 @@ class TestSpecialTokens:
         tokenizer = train("low", self.counting, merges=3)
         as_text = tokenizer.encode("a+b", special_text="text")
         assert as_text.ids == [97, 43, 98]
-        with pytest.raises(OptionError, match=r"special token 'a\+b' at character 2"):
+        with pytest.raises(OptionError, match=r"special token 'a\+b' at character 3"):
             tokenizer.encode("x a+b", special_text="error")
 
     def test_special_text_is_cut_out_before_counting(self, case):

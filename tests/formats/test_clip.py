@@ -109,7 +109,7 @@ def test_tokens_are_shown_where_they_come_from(clip, without_ftfy):
     ]
     (last,) = clip.encode("x <|EndOfText|>").tokens[1:]
     assert (last.id, last.start, last.end) == (49407, 2, 15)
-    with pytest.raises(OptionError, match=r"'<\|endoftext\|>' at character 2"):
+    with pytest.raises(OptionError, match=r"'<\|endoftext\|>' at character 3"):
         clip.encode("x <|EndOfText|>", "error")
 
 

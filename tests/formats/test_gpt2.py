@@ -340,7 +340,7 @@ def test_an_unknown_token_stands_for_unknown_letters(tmp_path):
     path = write(tmp_path, vocabulary, "a b\n", special_tokens_map={"unk_token": "<unk>"})
     assert load_tokenizer(path, GIVEN).encode("abxab").ids == [3, 0, 3]
     path.with_name("special_tokens_map.json").unlink()
-    with pytest.raises(FormatError, match="lacks 'x' at character 2, and it has no unknown token"):
+    with pytest.raises(FormatError, match="lacks 'x' at character 3, and it has no unknown token"):
         load_tokenizer(path, GIVEN).encode("abxab")
 
 

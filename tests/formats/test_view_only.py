@@ -110,7 +110,7 @@ def test_special_text_may_be_an_error(tmp_path):
     added = [{"id": len(WORDS), "content": "<s>", "special": True, **FLAGS}]
     path.write_text(json.dumps(document_of("WordLevel", {"type": "Whitespace"}, AROUND, added)))
     tokenizer = load_tokenizer(path)
-    with pytest.raises(OptionError, match="holds the special token '<s>' at character 2"):
+    with pytest.raises(OptionError, match="holds the special token '<s>' at character 3"):
         tokenizer.lay_out("a <s>", "error")
     assert len(WORDS) in tokenizer.lay_out("a <s>").at(0).ids
 

@@ -188,7 +188,7 @@ def test_special_tokens_are_tokens_text_or_an_error(qtbot, opened):
         workspace.encoder.treat_special_text("error")
     assert encode.spans is None
     assert encode.refusal.isVisible()
-    assert "'<|end|>' at character 3" in encode.refusal.text()
+    assert "'<|end|>' at character 4" in encode.refusal.text()
     workspace.encoder.set_text("cat")
     qtbot.waitUntil(lambda: encode.spans is not None)
     assert not encode.refusal.isVisible()

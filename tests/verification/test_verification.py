@@ -184,8 +184,8 @@ def test_the_first_difference(tmp_path, monkeypatch, change, expected):
     found = verify(located, encoded)
     assert (found.difference, found.n_tokens, found.is_same) == (expected, 5, False)
     assert found.describe() == (
-        f"Token {expected.number} differs: bpe-viz gives {expected.our_text}, the pytest library {pytest.__version__} "
-        f"{expected.their_text}, at character {expected.place} of the text."
+        f"Token {expected.number + 1} differs: bpe-viz gives {expected.our_text}, the pytest library "
+        f"{pytest.__version__} {expected.their_text}, at character {expected.place + 1} of the text."
     )
 
 
